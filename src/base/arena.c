@@ -1,0 +1,144 @@
+#include "base/arena.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define ALIGNMENT 16
+#define FIRST_BLOCK (size_t)4096
+#define LARGEST_STEP ((size_t)4 << 20)
+
+struct arena_block {
+    struct arena_block *next;
+    size_t n, cap;
+    _Alignas(ALIGNMENT) char data[];
+};
+
+void arena_init(struct arena *a, size_t max)
+{
+    *a = (struct arena){.max = max};
+}
+
+void arena_release(struct arena *a)
+{
+    if (!a)
+        return;
+    for (struct arena_block *b = a->blocks, *next; b; b = next) {
+        next = b->next;
+        free(b);
+    }
+    arena_init(a, a->max);
+}
+
+void arena_reset(struct arena *a)
+{
+    struct arena_block *keep = a->blocks;
+    for (struct arena_block *b = a->blocks; b; b = b->next)
+        if (b->cap > keep->cap)
+            keep = b;
+    for (struct arena_block *b = a->blocks, *next; b; b = next) {
+        next = b->next;
+        if (b != keep)
+            free(b);
+    }
+    if (keep) {
+        keep->next = NULL;
+        keep->n = 0;
+    }
+    a->blocks = keep;
+    a->used = 0;
+    a->failed = false;
+}
+
+static struct arena_block *add_block(struct arena *a, size_t at_least)
+{
+    size_t cap = a->blocks ? a->blocks->cap * 2 : FIRST_BLOCK;
+    if (cap > LARGEST_STEP)
+        cap = LARGEST_STEP;
+    if (cap < at_least)
+        cap = at_least;
+    if (cap > SIZE_MAX - sizeof(struct arena_block))
+        return NULL;
+    struct arena_block *b = malloc(sizeof *b + cap);
+    if (!b)
+        return NULL;
+    *b = (struct arena_block){.next = a->blocks, .cap = cap};
+    a->blocks = b;
+    return b;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    if (a->failed)
+        return NULL;
+    if (size > a->max || a->used > a->max - size || size > SIZE_MAX - 2 * ALIGNMENT) {
+        a->failed = true;
+        return NULL;
+    }
+    size_t step = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    if (step == 0)
+        step = ALIGNMENT;
+    struct arena_block *b = a->blocks;
+    if (!b || b->cap - b->n < step)
+        b = add_block(a, step);
+    if (!b) {
+        a->failed = true;
+        return NULL;
+    }
+    void *p = b->data + b->n;
+    b->n += step;
+    a->used += size;
+    memset(p, 0, step);
+    return p;
+}
+
+void *arena_array(struct arena *a, size_t count, size_t size)
+{
+    size_t total;
+    if (__builtin_mul_overflow(count, size, &total)) {
+        a->failed = true;
+        return NULL;
+    }
+    return arena_alloc(a, total);
+}
+
+struct str arena_str(struct arena *a, struct str s)
+{
+    char *p = s.n < SIZE_MAX ? arena_alloc(a, s.n + 1) : NULL;
+    if (!p)
+        return (struct str){0};
+    if (s.n)
+        memcpy(p, s.p, s.n);
+    return (struct str){p, s.n};
+}
+
+char *arena_cstr(struct arena *a, struct str s)
+{
+    return (char *)arena_str(a, s).p;
+}
+
+void *arena_grow(struct arena *a, void *old, size_t old_size, size_t new_size)
+{
+    struct arena_block *b = a->blocks;
+    size_t old_step = (old_size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    size_t new_step = (new_size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    bool last = old && b && old_step <= b->n && (char *)old == b->data + (b->n - old_step);
+    if (last && new_size >= old_size && new_step - old_step <= b->cap - b->n &&
+        new_size - old_size <= a->max - a->used && !a->failed) {
+        memset(b->data + b->n, 0, new_step - old_step);
+        b->n += new_step - old_step;
+        a->used += new_size - old_size;
+        return old;
+    }
+    void *p = arena_alloc(a, new_size);
+    if (p && old)
+        memcpy(p, old, old_size < new_size ? old_size : new_size);
+    return p;
+}
+
+int arena_check(const struct arena *a, const char *what, struct error *err)
+{
+    if (!a->failed)
+        return 0;
+    return error_set(err, ERROR_LIMIT, "%s needs more than %zu MiB of memory", what, a->max >> 20);
+}

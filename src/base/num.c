@@ -1,0 +1,193 @@
+#include "base/num.h"
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NUMBER_TEXT_MAX 400
+#define DURATION_DIGITS 9 /* behind the point */
+
+int num_parse_u64(uint64_t *out, struct str s)
+{
+    uint64_t v = 0;
+    if (s.n == 0)
+        return -1;
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] < '0' || s.p[i] > '9')
+            return -1;
+        if (__builtin_mul_overflow(v, (uint64_t)10, &v) ||
+            __builtin_add_overflow(v, (uint64_t)(s.p[i] - '0'), &v))
+            return -1;
+    }
+    *out = v;
+    return 0;
+}
+
+int num_parse_i64(int64_t *out, struct str s)
+{
+    bool negative = s.n && s.p[0] == '-';
+    uint64_t v;
+    if (num_parse_u64(&v, negative ? str_skip(s, 1) : s) < 0)
+        return -1;
+    if (negative) {
+        if (v > (uint64_t)INT64_MAX + 1)
+            return -1;
+        *out = v == (uint64_t)INT64_MAX + 1 ? INT64_MIN : -(int64_t)v;
+        return 0;
+    }
+    if (v > INT64_MAX)
+        return -1;
+    *out = (int64_t)v;
+    return 0;
+}
+
+static size_t skip_digits(struct str s, size_t at)
+{
+    while (at < s.n && s.p[at] >= '0' && s.p[at] <= '9')
+        at++;
+    return at;
+}
+
+static bool is_json_number(struct str s)
+{
+    size_t at = s.n && s.p[0] == '-' ? 1 : 0, start = at;
+    at = skip_digits(s, at);
+    if (at == start || (s.p[start] == '0' && at > start + 1))
+        return false;
+    if (at < s.n && s.p[at] == '.') {
+        size_t from = ++at;
+        at = skip_digits(s, at);
+        if (at == from)
+            return false;
+    }
+    if (at < s.n && (s.p[at] == 'e' || s.p[at] == 'E')) {
+        at++;
+        if (at < s.n && (s.p[at] == '+' || s.p[at] == '-'))
+            at++;
+        size_t from = at;
+        at = skip_digits(s, at);
+        if (at == from)
+            return false;
+    }
+    return at == s.n;
+}
+
+int num_parse_double(double *out, struct str s)
+{
+    char text[NUMBER_TEXT_MAX];
+    if (s.n >= sizeof text || !is_json_number(s))
+        return -1;
+    memcpy(text, s.p, s.n);
+    text[s.n] = '\0';
+    /* No program of ours calls setlocale, so strtod reads the "C" locale's point. */
+    double v = strtod(text, NULL);
+    if (!isfinite(v))
+        return -1;
+    *out = v;
+    return 0;
+}
+
+int num_parse_duration_ns(int64_t *out, struct str s)
+{
+    static const struct {
+        const char *unit;
+        int64_t ns;
+    } units[] = {
+        {"ns", 1},
+        {"us", 1000},
+        {"ms", 1000000},
+        {"s", 1000000000},
+        {"min", 60000000000},
+        {"m", 60000000000},
+        {"h", 3600000000000},
+    };
+    size_t point = skip_digits(s, 0), end = point;
+    if (point == 0)
+        return -1;
+    if (end < s.n && s.p[end] == '.') {
+        end = skip_digits(s, point + 1);
+        if (end == point + 1 || end - point > 1 + DURATION_DIGITS)
+            return -1;
+    }
+    int64_t whole, fraction = 0, unit = 0, scale = 1;
+    if (num_parse_i64(&whole, str_first(s, point)) < 0)
+        return -1;
+    if (end > point) {
+        if (num_parse_i64(&fraction, str_first(str_skip(s, point + 1), end - point - 1)) < 0)
+            return -1;
+        for (size_t i = point + 1; i < end; i++)
+            scale *= 10;
+    }
+    struct str name = str_skip(s, end);
+    if (name.n == 0 && whole == 0 && fraction == 0) {
+        *out = 0;
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        if (str_eq(name, str_of(units[i].unit)))
+            unit = units[i].ns;
+    int64_t ns, part;
+    if (unit == 0 || __builtin_mul_overflow(whole, unit, &ns))
+        return -1;
+    /* Every unit is a power of ten or 6 or 36 times one, so one of the two divides exactly. */
+    part = unit >= scale ? fraction * (unit / scale) : fraction / (scale / unit);
+    if (__builtin_add_overflow(ns, part, &ns))
+        return -1;
+    *out = ns;
+    return 0;
+}
+
+void num_add_ms(struct buf *b, int64_t ns)
+{
+    uint64_t v = ns < 0 ? (uint64_t)0 - (uint64_t)ns : (uint64_t)ns;
+    buf_addf(b, "%s%llu.%06llu", ns < 0 ? "-" : "", (unsigned long long)(v / 1000000),
+             (unsigned long long)(v % 1000000));
+}
+
+void num_add_real9(struct buf *b, double v)
+{
+    char text[64];
+    if (v == 0)
+        v = 0; /* no negative zero in a receipt */
+    snprintf(text, sizeof text, "%.9g", v);
+    buf_adds(b, text);
+}
+
+void num_add_repr(struct buf *b, double v)
+{
+    char text[64];
+    if (isnan(v) || isinf(v)) {
+        buf_adds(b, isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
+        return;
+    }
+    int digits = 1;
+    for (; digits <= 17; digits++) {
+        snprintf(text, sizeof text, "%.*e", digits - 1, v);
+        if (strtod(text, NULL) == v)
+            break;
+    }
+    char *e = strchr(text, 'e');
+    int exponent = (int)strtol(e + 1, NULL, 10);
+    if (exponent >= -4 && exponent < 16) {
+        int decimals = digits - 1 - exponent;
+        snprintf(text, sizeof text, "%.*f", decimals < 1 ? 1 : decimals, v);
+        buf_adds(b, text);
+        return;
+    }
+    *e = '\0';
+    buf_addf(b, "%se%c%02d", text, exponent < 0 ? '-' : '+', exponent < 0 ? -exponent : exponent);
+}
+
+void num_add_grouped(struct buf *b, int64_t v)
+{
+    char text[32];
+    int n = snprintf(text, sizeof text, "%lld", (long long)v);
+    for (int i = 0; i < n; i++) {
+        buf_addc(b, text[i]);
+        int left = n - 1 - i;
+        if (left > 0 && left % 3 == 0 && text[i] != '-')
+            buf_addc(b, ',');
+    }
+}
