@@ -1,0 +1,123 @@
+/*
+ * What a run declares before it starts, and what each band did: plain records. load fills them,
+ * receipt writes them and reads them back, verify and report look at them.
+ *
+ *     struct run_plan plan;   run_plan_init(&plan);
+ *     struct run_record run = {.plan = plan, .lanes = lanes, .lanes_n = 2, .bands = bands, ...};
+ *
+ * Durations and times are int64_t nanoseconds; times count from the run's zero as in sample.h.
+ * Strings are borrowed; a NULL char pointer is "not stated" and stands in a receipt as null.
+ */
+#ifndef TALLY_RECORD_RUN_H
+#define TALLY_RECORD_RUN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/hash.h"
+#include "base/status.h"
+#include "record/sample.h"
+
+#define RUN_LANES_MAX 2
+#define RUN_BANDS_MAX 64
+#define RUN_REPLICATES_MAX 1000
+#define RUN_NONCE_HEX 33
+
+enum count_method { COUNT_UNSET = 0, COUNT_CLIENT_TOKENIZER, COUNT_SERVER_USAGE };
+
+struct run_plan {
+    char nonce[RUN_NONCE_HEX]; /* 128 random bits */
+    const char *protocol;      /* "w1" or "custom" */
+    int64_t t_zero_mono_ns, t_zero_real_ns;
+
+    int32_t bands[RUN_BANDS_MAX];
+    size_t bands_n;
+    int32_t replicates;
+    int64_t window_ns, max_window_ns;
+    int64_t min_samples; /* 0: max(30, 8c) */
+    int64_t requests;    /* 0: bounded by the window; else replaces both bounds */
+    int32_t warmup;      /* requests a worker */
+    int64_t quiesce_ns, cooldown_ns, timeout_ns;
+    double max_error_share;
+
+    const char *load_model; /* "closed" */
+    const char *wire;       /* "chat" or "completions" */
+    bool stream;
+    int64_t max_tokens;
+    double temperature;
+    int64_t seed;
+    bool ignore_eos;
+    const char *system;        /* system message given explicitly; NULL */
+    const char *prompt_policy; /* "unique" */
+    const char *cache_policy;  /* "unspecified" until something is asked of the server */
+    const char *time_source;   /* "user" or "kernel" */
+    bool connection_reuse;
+    int64_t retries;
+
+    enum count_method method;
+    const char *special_text;          /* "parsed" or "plain" */
+    const char *output_count_source;   /* "observed", "reported", "retokenized"; NULL until known */
+    const char *tokenizer_path;        /* NULL with COUNT_SERVER_USAGE */
+    const char *tokenizer_reference;   /* "huggingface" or "llama.cpp" */
+    char tokenizer_sha256[SHA256_HEX]; /* "" where there is none */
+    char vocabulary_sha256[SHA256_HEX];
+    char pipeline_sha256[SHA256_HEX];
+
+    const char *corpus_path;
+    char corpus_sha256[SHA256_HEX];
+    int64_t corpus_count, corpus_tokens, corpus_tolerance; /* COUNT_NONE where not promised */
+};
+
+struct run_lane {
+    const char *role; /* "subject" or "comparator"; also the lane's name in samples */
+    const char *url;  /* without user info */
+    const char *host; /* declared label of the machine it runs on; NULL */
+    const char *model;
+    const char *build;         /* as declared, or NULL */
+    const char *build_sha256;  /* digest of the local binary, or NULL */
+    const char *reported_json; /* identity as reported: one JSON value, verbatim; NULL */
+    bool ignore_eos_refused;   /* the server refused the parameter; it was left out */
+    bool stream_usage_refused; /* the server refused stream_options */
+    const char *wrapper_json;  /* probed or declared wrapper: one JSON value; NULL */
+};
+
+/* What the client itself cost and how late it was; filled from clocks, not from samples. */
+struct run_client_load {
+    int64_t loop_cpu_ns, parser_cpu_ns, wall_ns; /* over the band; COUNT_NONE */
+    int64_t run_queue_wait_ns;                   /* of the timing thread; COUNT_NONE */
+    int64_t loop_lag_p50_ns, loop_lag_p99_ns, loop_lag_max_ns; /* COUNT_NONE */
+};
+
+struct run_band {
+    size_t lane; /* index into lanes */
+    int32_t band, replicate;
+    int64_t t_start_ns, t_open_ns, t_close_ns, t_drained_ns; /* TIME_NONE where never reached */
+    enum status status; /* PASS: measured; INCOMPLETE, UNMEASURED, REFUSED with a reason */
+    const char *reason; /* "failing", "max_window", "interrupted", "warmup_failed" …; NULL */
+    const char *detail; /* a sentence with what was seen; NULL */
+    struct run_client_load client;
+    const char *sample_file;        /* name within the run directory */
+    char sample_sha256[SHA256_HEX]; /* of the stored bytes */
+};
+
+struct run_record {
+    struct run_plan plan;
+    const struct run_lane *lanes;
+    size_t lanes_n;
+    const struct run_band *bands;
+    size_t bands_n;
+    int64_t t_start_real_ns, t_end_real_ns;
+    bool interrupted;
+    const char *const *argv; /* command line with secrets taken out */
+    size_t argc;
+};
+
+void run_plan_init(struct run_plan *p); /* every default of spec section 5 */
+/* The preset "w1": 512 +- 8 prompt tokens, 128 generated, greedy, ignore_eos, 5 replicates,
+ * quiesce 5 s. */
+void run_plan_w1(struct run_plan *p);
+/* Requests that must have ended before a window of concurrency c may close. */
+int64_t run_plan_min_samples(const struct run_plan *p, int32_t c);
+
+#endif

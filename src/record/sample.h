@@ -1,0 +1,158 @@
+/*
+ * The raw record of one request, as it was observed: nothing here is derived but the outcome and
+ * the token counts that are made when the response is parsed.
+ *
+ *     struct sample s;
+ *     if (sample_read(&s, json_line, &arena, err) < 0) ...
+ *     sample_write(&s, &writer);                      // one JSON object, one line
+ *
+ * Times are integer nanoseconds on the monotonic clock since the run's zero (run.json records where
+ * that lay on both clocks); TIME_NONE where there is none. Counts are COUNT_NONE where the server
+ * said nothing: never 0 in its place.
+ * Ownership: strings and arrays of a sample live in the arena it was read into or built in.
+ * In JSON, members that are absent, false or empty are left out; sample_read puts them back.
+ */
+#ifndef TALLY_RECORD_SAMPLE_H
+#define TALLY_RECORD_SAMPLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/str.h"
+#include "codec/json.h"
+#include "codec/json_write.h"
+
+#define TIME_NONE INT64_MIN
+#define COUNT_NONE INT64_C(-1)
+
+#define SAMPLE_PHASES(X)      \
+    X(PHASE_WARMUP, "warmup") \
+    X(PHASE_WINDOW, "window")
+
+/* Outcome of a request, spec section 7. `failed` comes with a failure kind. */
+#define SAMPLE_OUTCOMES(X)            \
+    X(OUTCOME_OK, "ok")               \
+    X(OUTCOME_FAILED, "failed")       \
+    X(OUTCOME_TIMED_OUT, "timed_out") \
+    X(OUTCOME_TRUNCATED, "truncated") \
+    X(OUTCOME_SHORT, "short")         \
+    X(OUTCOME_CANCELLED, "cancelled")
+
+#define SAMPLE_FAILURES(X)                                                                        \
+    X(FAILURE_NONE, "none")                                                                       \
+    X(FAILURE_CONNECT, "connect")                                                                 \
+    X(FAILURE_TLS, "tls")                                                                         \
+    X(FAILURE_HTTP, "http")                 /* a status other than 2xx */                         \
+    X(FAILURE_PROTOCOL, "protocol")         /* bytes that are not what the protocol promises */   \
+    X(FAILURE_SERVER_ERROR, "server_error") /* an error object, also in the middle of a stream */ \
+    X(FAILURE_CLIENT, "client")             /* our own limits or resources */
+
+#define SAMPLE_EVENTS(X)            \
+    X(EVENT_ROLE, "role")           \
+    X(EVENT_TEXT, "text")           \
+    X(EVENT_REASONING, "reasoning") \
+    X(EVENT_TOOL, "tool")           \
+    X(EVENT_EMPTY, "empty")         \
+    X(EVENT_USAGE, "usage")         \
+    X(EVENT_FINISH, "finish")       \
+    X(EVENT_DONE, "done")           \
+    X(EVENT_ERROR, "error")         \
+    X(EVENT_COMMENT, "comment")
+
+enum sample_phase {
+#define X(id, name) id,
+    SAMPLE_PHASES(X)
+};
+enum sample_outcome { SAMPLE_OUTCOMES(X) OUTCOME_COUNT };
+enum sample_failure { SAMPLE_FAILURES(X) };
+enum sample_event_kind { SAMPLE_EVENTS(X) };
+#undef X
+
+/* One read from the socket. */
+struct sample_read_stamp {
+    int64_t t_user_ns;   /* poll returned, before anything was read */
+    int64_t t_kernel_ns; /* the kernel's receive time, upper bound; TIME_NONE */
+    int64_t t_lower_ns;  /* nothing of this read can have arrived before; TIME_NONE */
+    int64_t bytes;       /* of the response as the HTTP layer delivered it */
+};
+
+struct sample_usage {
+    int64_t prompt, completion, cached, reasoning; /* COUNT_NONE */
+};
+
+struct sample_event {
+    uint32_t read; /* index into reads: the one that carried its last byte */
+    enum sample_event_kind kind;
+    bool has_choices; /* the chunk's choices array was there and not empty */
+    int32_t choice;
+    struct str text; /* content, reasoning or tool arguments; "" where there is none */
+    bool redacted;   /* text was left out on request; text_bytes tells how long it was */
+    int64_t text_bytes;
+    const uint32_t *ids; /* token ids the server named */
+    size_t ids_n;
+    int64_t logprob_n;         /* tokens of the logprobs array; COUNT_NONE */
+    struct sample_usage usage; /* all COUNT_NONE where the event has none */
+    struct str finish_reason;
+};
+
+/* Text, reasoning and tool-call tokens apart; COUNT_NONE each. */
+struct sample_counts {
+    int64_t total, text, reasoning, tool;
+};
+
+struct sample {
+    struct str lane; /* "subject" or "comparator" */
+    int32_t band;    /* concurrency */
+    int32_t replicate;
+    int32_t worker;
+    int64_t seq; /* order of issue within band, lane and replicate */
+    enum sample_phase phase;
+    bool start_cohort; /* met an idle server together with all others */
+
+    struct str prompt_id;
+    char body_sha256[SHA256_HEX]; /* of the request body's bytes as sent */
+    int64_t max_tokens, seed;     /* COUNT_NONE where not asked for */
+
+    int64_t t_planned_ns; /* open loop: when it was due; closed loop: when the worker was free */
+    int64_t t_issue_ns;   /* handed to the HTTP layer */
+    int64_t t_dns_ns, t_connect_ns, t_tls_ns; /* ends; TIME_NONE on a reused connection */
+    int64_t connection;                       /* id of the connection; COUNT_NONE */
+    bool reused;
+    int64_t retry_of;  /* seq of the attempt before; COUNT_NONE */
+    int64_t t_sent_ns; /* before the first request byte on a connected socket */
+    int64_t t_headers_ns, t_first_byte_ns, t_end_ns;
+    int32_t http_status; /* 0 = none came */
+
+    const struct sample_read_stamp *reads;
+    size_t reads_n;
+    const struct sample_event *events;
+    size_t events_n;
+
+    int64_t prompt_body, prompt_rendered, prompt_reported, prompt_cached;
+    struct sample_counts output_reported, output_retokenized, output_observed;
+    bool saw_finish, saw_done;
+
+    enum sample_outcome outcome;
+    enum sample_failure failure;
+    struct str error; /* what was said, at most 500 bytes of it */
+};
+
+/* A sample whose times and counts are all absent. */
+void sample_init(struct sample *s);
+void sample_write(const struct sample *s, struct json_writer *w);
+/* Errors name the member. */
+int sample_read(struct sample *s, const struct json *line, struct arena *arena,
+                struct error *err) TALLY_MUST_CHECK;
+
+/* The events that carry a token: text, reasoning or tool with text, or any with ids. */
+bool sample_event_has_token(const struct sample_event *e);
+
+const char *sample_phase_name(enum sample_phase p);
+const char *sample_outcome_name(enum sample_outcome o);
+const char *sample_failure_name(enum sample_failure f);
+const char *sample_event_name(enum sample_event_kind k);
+
+#endif

@@ -1,0 +1,62 @@
+/*
+ * What is asked of a server and how its answer reads: one adapter a protocol, one small file each.
+ *
+ *     const struct wire_protocol *p = wire_protocol_find("openai-chat");
+ *     wire_build(p, &ask, &body, err);
+ *     wire_decode(p, exchange, &ask, zero_ns, &sample, &arena, err);   // off the timing path
+ *
+ * wire_decode fills a sample from an exchange: times (made relative to zero_ns), reads, events,
+ * reported counts, saw_finish, saw_done, outcome, failure and error. It never fails on what a
+ * server sent (that is an outcome); -1 is only out of memory. Client-side counts
+ * (prompt_body, output_retokenized) and `short` are the caller's: see wire_judge_length.
+ */
+#ifndef TALLY_WIRE_PROTOCOL_H
+#define TALLY_WIRE_PROTOCOL_H
+
+#include "base/arena.h"
+#include "codec/json.h"
+#include "record/sample.h"
+#include "wire/http.h"
+
+struct wire_message {
+    struct str role, content;
+};
+
+/* What one request asks for. */
+struct wire_ask {
+    const char *model;                   /* NULL: left out */
+    const struct wire_message *messages; /* chat */
+    size_t messages_n;
+    struct str prompt;          /* completions, as text */
+    const uint32_t *prompt_ids; /* completions, as ids: instead of prompt */
+    size_t prompt_ids_n;
+    int64_t max_tokens, seed; /* COUNT_NONE: left out */
+    double temperature;
+    bool has_temperature;
+    bool stream, include_usage, ignore_eos;
+    struct str extra_json; /* an object whose members are added to the body; "" */
+};
+
+struct wire_protocol {
+    const char *name; /* "openai-chat", "openai-completions" */
+    const char *path; /* "/v1/chat/completions" */
+    int (*build)(const struct wire_ask *ask, struct buf *body, struct error *err);
+    /* Turns one JSON document of the stream (or the whole blocking answer) into events. */
+    int (*decode)(const struct json *doc, bool stream, struct arena *arena,
+                  struct sample_event *events, size_t max, size_t *n, struct error *err);
+    bool ndjson; /* newline-delimited JSON instead of server-sent events */
+};
+
+const struct wire_protocol *wire_protocol_find(const char *name); /* NULL when unknown */
+const struct wire_protocol *wire_protocol_at(size_t i);           /* NULL past the last */
+
+int wire_build(const struct wire_protocol *p, const struct wire_ask *ask, struct buf *body,
+               struct error *err) TALLY_MUST_CHECK;
+int wire_decode(const struct wire_protocol *p, const struct wire_exchange *x,
+                const struct wire_ask *ask, int64_t zero_ns, struct sample *s, struct arena *arena,
+                struct error *err) TALLY_MUST_CHECK;
+/* ok -> short when ignore_eos was asked for and fewer than max_tokens came, judged by the best
+ * count at hand (observed, reported), never by the echo of a parameter. */
+void wire_judge_length(struct sample *s, const struct wire_ask *ask);
+
+#endif
