@@ -1,0 +1,323 @@
+#!/usr/bin/env python3
+"""Measures a real llama.cpp server with tally and holds what tally says against what it knows.
+
+usage: interop.py --tally build/tally --shared ../shared [--keep DIR]
+
+The server is llama.cpp's own, run in process by the PyPI wheel xllamacpp, which is installed into
+.peers/interop (ignored). Everything compared here comes from outside tally: the counts in
+lane-counts.json and the captured answers were taken from another build of llama-server, and the
+percentiles are worked out again below from the raw samples.
+
+Ends with `N passed, N failed, N skipped`. Skips say why; exit code 1 when anything failed.
+"""
+import argparse
+import glob
+import gzip
+import json
+import math
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.error
+import urllib.request
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ROOT = os.path.dirname(os.path.dirname(HERE))
+WHEEL = "xllamacpp"
+START_TIMEOUT_S = 120
+STEP_TIMEOUT_S = 300
+
+tally_of = {"passed": 0, "failed": 0, "skipped": 0}
+
+
+def report(outcome, what, detail=""):
+    tally_of[outcome] += 1
+    mark = {"passed": "ok  ", "failed": "FAIL", "skipped": "skip"}[outcome]
+    print(f"{mark} {what}" + (f": {detail}" if detail else ""), flush=True)
+
+
+def check(what, seen, wanted):
+    if seen == wanted:
+        report("passed", what)
+    else:
+        report("failed", what, f"saw {seen!r}, expected {wanted!r}")
+
+
+def finish():
+    c = tally_of
+    print(f"{c['passed']} passed, {c['failed']} failed, {c['skipped']} skipped", flush=True)
+    sys.exit(1 if c["failed"] else 0)
+
+
+def skip_all(why):
+    report("skipped", "interop with a real llama.cpp server", why)
+    finish()
+
+
+def server_python():
+    """A Python that can import the wheel, installing it into .peers/interop when needed."""
+    venv = os.path.join(ROOT, ".peers", "interop")
+    python = os.path.join(venv, "bin", "python")
+    probe = [python, "-c", "import xllamacpp"]
+    if os.path.exists(python) and subprocess.run(probe, capture_output=True).returncode == 0:
+        return python, None
+    print(f"installing the wheel {WHEEL} into .peers/interop", flush=True)
+    for command in (
+        [sys.executable, "-m", "venv", venv],
+        [python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", WHEEL],
+        probe,
+    ):
+        try:
+            r = subprocess.run(command, capture_output=True, text=True, timeout=STEP_TIMEOUT_S)
+        except (OSError, subprocess.TimeoutExpired) as e:
+            return None, f"{command[-1]}: {e}"
+        if r.returncode != 0:
+            last = (r.stderr.strip() or r.stdout.strip() or "no message").splitlines()[-1]
+            return None, f"{' '.join(command[1:])}: {last}"
+    return python, None
+
+
+class Server:
+    def __init__(self, python, model, log):
+        self.log = open(log, "w")
+        self.process = subprocess.Popen(
+            [python, os.path.join(HERE, "llama-server.py"), model],
+            stdout=subprocess.PIPE, stderr=self.log, text=True)
+        signal.signal(signal.SIGALRM, lambda *_: self.process.kill())
+        signal.alarm(START_TIMEOUT_S)
+        self.url = self.process.stdout.readline().strip()
+        signal.alarm(0)
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            self.process.wait(20)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.log.close()
+
+    def post(self, path, body):
+        request = urllib.request.Request(self.url + path, body, {"Content-Type": "application/json"})
+        try:
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as e:
+            return e.code, e.read().decode()
+
+
+def run_tally(tally, *words, stdin=None, ok=(0,)):
+    r = subprocess.run([tally, *words], input=stdin, capture_output=True, text=True,
+                       timeout=STEP_TIMEOUT_S)
+    if ok is not None and r.returncode not in ok:
+        report("failed", "tally " + " ".join(words[:2]),
+               f"exit {r.returncode}: {(r.stderr or r.stdout).strip()[-600:]}")
+    return r
+
+
+def user_text(row):
+    return [m["content"] for m in row["messages"] if m["role"] == "user"][-1]
+
+
+def check_counts(tally, model, rows):
+    lines = "".join(json.dumps({"text": user_text(r)}) + "\n" for r in rows)
+    for mode in ("parsed", "plain"):
+        r = run_tally(tally, "count", "--tokenizer", model, "--jsonl", "--special-text", mode,
+                      stdin=lines)
+        counts = [json.loads(line)["n"] for line in r.stdout.splitlines()]
+        check(f"tally count, special text {mode}, all shapes of lane-counts.json", counts,
+              [r[f"raw_tokens_special_{mode}"] for r in rows])
+
+
+def check_server(server, rows):
+    seen = []
+    for row in rows:
+        body = json.dumps({"messages": row["messages"], "max_tokens": 1}).encode()
+        seen.append(json.loads(server.post("/v1/chat/completions", body)[1])["usage"]["prompt_tokens"])
+    check("the server counts each shape as the recorded one did", seen,
+          [r["server_prompt_tokens"] for r in rows])
+
+
+def events(text):
+    return [json.loads(line[5:]) for line in text.splitlines()
+            if line.startswith("data:") and "[DONE]" not in line]
+
+
+def last_usage(documents):
+    found = [d["usage"] for d in documents if d.get("usage")]
+    return {k: found[-1][k] for k in ("prompt_tokens", "completion_tokens")} if found else None
+
+
+def unchunk(raw):
+    head, _, rest = raw.partition(b"\r\n\r\n")
+    status = int(head.split()[1])
+    if b"transfer-encoding: chunked" not in head.lower():
+        return status, rest.decode()
+    body = b""
+    while rest:
+        size, _, rest = rest.partition(b"\r\n")
+        n = int(size, 16)
+        body, rest = body + rest[:n], rest[n + 2:]
+        if n == 0:
+            break
+    return status, body.decode()
+
+
+def check_captures(server, captures):
+    paths = {"completions-": "/v1/completions", "tokenize": "/tokenize",
+             "apply-template": "/apply-template"}
+    for request in sorted(glob.glob(os.path.join(captures, "*.request.json"))):
+        name = os.path.basename(request)[:-len(".request.json")]
+        path = next((p for k, p in paths.items() if name.startswith(k)), "/v1/chat/completions")
+        with open(request.replace(".request.json", ".response.http"), "rb") as f:
+            then_status, then = unchunk(f.read())
+        if "stream" in name and any("error" in d for d in events(then)):
+            report("skipped", f"capture {name}", "it records a failure that no healthy model repeats")
+            continue
+        with open(request, "rb") as f:
+            status, text = server.post(path, f.read())
+        # Builds differ in which error status they choose (400 or 500 for bad JSON), not in whether.
+        check(f"capture {name}: answered as an error", status >= 400, then_status >= 400)
+        if "stream" in name:
+            now, before = events(text), events(then)
+            check(f"capture {name}: usage", last_usage(now), last_usage(before))
+            check(f"capture {name}: chunks with choices",
+                  sum(bool(d.get("choices")) for d in now),
+                  sum(bool(d.get("choices")) for d in before))
+        elif name == "tokenize":
+            check("capture tokenize: ids", [t["id"] for t in json.loads(text)["tokens"]],
+                  [t["id"] for t in json.loads(then)["tokens"]])
+        elif name == "apply-template":
+            check("capture apply-template: text", json.loads(text), json.loads(then))
+
+
+def nearest_rank(values, p):
+    return sorted(values)[math.ceil(p * len(values)) - 1]
+
+
+def read_samples(run):
+    samples = []
+    for path in sorted(glob.glob(os.path.join(run, "samples", "*.jsonl.gz"))):
+        with gzip.open(path, "rt") as f:
+            samples += [dict(json.loads(line), file=path) for line in f]
+    return samples
+
+
+def ttft_ns(s):
+    """t_sent to the read of the first event that carries text; None without one."""
+    for e in s["events"]:
+        if e["kind"] in ("text", "reasoning", "tool"):
+            return s["reads"][e.get("read", 0)]["t_user"] - s["t_sent"]
+    return None
+
+
+def check_run(tally, model, url, work):
+    corpus, run = os.path.join(work, "w1.jsonl"), os.path.join(work, "run")
+    run_tally(tally, "corpus", "make", "--tokenizer", model, "--tokens", "512", "--tolerance", "8",
+              "--count", "32", "--seed", "7", "--out", corpus)
+    check("corpus check", run_tally(tally, "corpus", "check", "--tokenizer", model, corpus).returncode, 0)
+    r = run_tally(tally, "run", "--lane", f"subject={url}", "--tokenizer", model, "--corpus", corpus,
+                  "--bands", "1,4", "--replicates", "2", "--requests", "10", "--max-tokens", "32",
+                  "--cooldown", "0", "--out", run)
+    check("tally run", r.returncode, 0)
+    samples = [s for s in read_samples(run) if s["phase"] == "window"]
+    check("samples written", len(samples), 2 * 2 * 10)
+    check("prompt_reported = body + 29 on every sample",
+          {s["prompt_reported"] - s["prompt_body"] for s in samples}, {29})
+    check("every body is 512 tokens", {s["prompt_body"] for s in samples}, {512})
+    check("output_reported = max_tokens on every sample",
+          {s["output_reported"]["total"] for s in samples}, {32})
+    check("every outcome is ok", {s["outcome"] for s in samples}, {"ok"})
+    check("TTFT: every request has a token, and the role chunk carries none",
+          [s["seq"] for s in samples if ttft_ns(s) is None
+           or any(e["kind"] == "role" and e.get("text") for e in s["events"])], [])
+    check_percentiles(run, samples)
+    check("verify", run_tally(tally, "verify", run).returncode, 0)
+    check("show", run_tally(tally, "show", run).returncode, 0)
+    check_tampering(tally, run, work)
+
+
+def check_percentiles(run, samples):
+    """The p50 of TTFT of every band, from the samples, against the receipt's printed text."""
+    with open(os.path.join(run, "receipt.json")) as f:
+        receipt = json.load(f, parse_float=str)
+    for band in receipt["bands"]:
+        values = [ttft_ns(s) for s in samples
+                  if s["band"] == band["band"] and s["replicate"] == band["replicate"]]
+        ns = nearest_rank(values, 0.5)
+        wanted = f"{ns // 1000000}.{ns % 1000000:06d}"
+        check(f"ttft_ms p50 at c = {band['band']}, replicate {band['replicate']}",
+              band["metrics"]["ttft_ms"]["p50"], wanted)
+
+
+def check_tampering(tally, run, work):
+    def tampered(name, edit):
+        copy = os.path.join(work, "tampered-" + name)
+        shutil.copytree(run, copy)
+        edit(copy)
+        r = run_tally(tally, "verify", copy, ok=None)
+        check(f"verify refuses an edited {name}", r.returncode, 4)
+        print("    " + "\n    ".join((r.stdout + r.stderr).strip().splitlines()[-3:]))
+
+    def edit_sample(copy):
+        path = sorted(glob.glob(os.path.join(copy, "samples", "*.gz")))[0]
+        with gzip.open(path, "rt") as f:
+            lines = f.readlines()
+        sample = json.loads(lines[-1])
+        sample["t_sent"] += 1000000
+        lines[-1] = json.dumps(sample, separators=(",", ":")) + "\n"
+        with gzip.open(path, "wt") as f:
+            f.writelines(lines)
+
+    def edit_receipt(copy):
+        path = os.path.join(copy, "receipt.json")
+        with open(path) as f:
+            text = f.read()
+        at = text.index('"p50": ') + len('"p50": ')
+        digit = "1" if text[at] != "1" else "2"
+        with open(path, "w") as f:
+            f.write(text[:at] + digit + text[at + 1:])
+
+    tampered("sample", edit_sample)
+    tampered("receipt", edit_receipt)
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--tally", default=os.path.join(ROOT, "build", "tally"))
+    p.add_argument("--shared", default=os.path.join(ROOT, "..", "shared"))
+    p.add_argument("--keep", help="a directory to work in and leave behind")
+    a = p.parse_args()
+
+    model = os.path.join(a.shared, "vectors", "gguf", "tiny-qwen2.gguf")
+    if not os.path.exists(model):
+        skip_all("../shared/vectors/gguf/tiny-qwen2.gguf is absent")
+    python, why = server_python()
+    if not python:
+        skip_all(f"no llama.cpp server can be installed: {why}")
+
+    work = a.keep or tempfile.mkdtemp(prefix="tally-interop-")
+    os.makedirs(work, exist_ok=True)
+    server = Server(python, os.path.abspath(model), os.path.join(work, "server.log"))
+    try:
+        if not server.url.startswith("http://127.0.0.1:"):
+            with open(os.path.join(work, "server.log")) as f:
+                report("failed", "start of the server", f.read()[-600:])
+            finish()
+        with open(os.path.join(a.shared, "vectors", "lane-counts.json")) as f:
+            rows = json.load(f)
+        check_server(server, rows)
+        check_captures(server, os.path.join(a.shared, "captures", "llama-server"))
+        check_counts(a.tally, model, rows)
+        check_run(a.tally, model, server.url, work)
+    finally:
+        server.stop()
+        if not a.keep:
+            shutil.rmtree(work, ignore_errors=True)
+    finish()
+
+
+main()
