@@ -1,7 +1,14 @@
-#include <stdio.h>
+#include <signal.h>
+#include <unistd.h>
 
-int main(void)
+#include "cli/cli.h"
+
+int main(int argc, char **argv)
 {
-    fputs("tally: no commands yet\n", stderr);
-    return 2;
+    struct cli cli = {.out = stdout, .err = stderr, .argc = argc, .argv = argv};
+
+    signal(SIGPIPE, SIG_IGN); /* a closed reader is an error that is reported, not a death */
+    term_init(&cli.out_term, STDOUT_FILENO);
+    term_init(&cli.err_term, STDERR_FILENO);
+    return cli_run(&cli, argc, argv);
 }
