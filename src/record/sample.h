@@ -9,8 +9,9 @@
  * Times are integer nanoseconds on the monotonic clock since the run's zero (run.json records where
  * that lay on both clocks); TIME_NONE where there is none. Counts are COUNT_NONE where the server
  * said nothing: never 0 in its place.
- * Ownership: strings and arrays of a sample live in the arena it was read into or built in.
- * In JSON, members that are absent, false or empty are left out; sample_read puts them back.
+ * Ownership: strings and arrays of a sample live in the arena it was read into or built in; the
+ * JSON document it was read from is not needed afterwards. In JSON, members that are absent, false
+ * or empty are left out; sample_read puts them back.
  */
 #ifndef TALLY_RECORD_SAMPLE_H
 #define TALLY_RECORD_SAMPLE_H
@@ -19,6 +20,7 @@
 #include <stdint.h>
 
 #include "base/arena.h"
+#include "base/buf.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/str.h"
@@ -27,6 +29,17 @@
 
 #define TIME_NONE INT64_MIN
 #define COUNT_NONE INT64_C(-1)
+
+/* What one sample may hold; wire ends a response that would pass one with FAILURE_CLIENT. Times and
+ * counts are bounded so that no difference and no sum over a run can overflow. */
+#define SAMPLE_READS_MAX ((size_t)1 << 18)
+#define SAMPLE_EVENTS_MAX ((size_t)1 << 18)
+#define SAMPLE_IDS_MAX ((size_t)1 << 20)   /* over all events */
+#define SAMPLE_TEXT_MAX ((size_t)16 << 20) /* bytes of text over all events */
+#define SAMPLE_NAME_MAX ((size_t)4096)     /* lane, prompt id, finish reason, error */
+#define SAMPLE_LINE_MAX ((size_t)96 << 20) /* bytes of one JSON line */
+#define SAMPLE_TIME_MAX (INT64_C(1) << 60) /* 36 years, either way */
+#define SAMPLE_COUNT_MAX INT64_C(1000000000000)
 
 #define SAMPLE_PHASES(X)      \
     X(PHASE_WARMUP, "warmup") \
@@ -93,7 +106,10 @@ struct sample_event {
     int64_t text_bytes;
     const uint32_t *ids; /* token ids the server named */
     size_t ids_n;
-    int64_t logprob_n;         /* tokens of the logprobs array; COUNT_NONE */
+    int64_t logprob_n; /* tokens of the logprobs array; COUNT_NONE */
+    /* Tokens of the joined text (tokenized once) whose last byte lies in this event's text;
+     * COUNT_NONE where nothing was tokenized. See sample_assign_tokens. */
+    int64_t retokenized;
     struct sample_usage usage; /* all COUNT_NONE where the event has none */
     struct str finish_reason;
 };
@@ -140,15 +156,34 @@ struct sample {
     struct str error; /* what was said, at most 500 bytes of it */
 };
 
-/* A sample whose times and counts are all absent. */
+/* A sample, and an event, whose times and counts are all absent. */
 void sample_init(struct sample *s);
+void sample_event_init(struct sample_event *e);
 void sample_write(const struct sample *s, struct json_writer *w);
-/* Errors name the member. */
+/* Errors name the member; an unknown member is one. The sample passes sample_check. */
 int sample_read(struct sample *s, const struct json *line, struct arena *arena,
                 struct error *err) TALLY_MUST_CHECK;
 
-/* The events that carry a token: text, reasoning or tool with text, or any with ids. */
+/* Limits, ranges, and that outcome and failure agree: what sample_read refuses. A producer calls it
+ * before it writes, so that no sample is written that cannot be read. */
+int sample_check(const struct sample *s, struct error *err) TALLY_MUST_CHECK;
+/* That time does not run backwards: planned <= issued <= sent <= first byte and first read <= every
+ * later read <= end; events in the order of their reads; lower bound and kernel time not after user
+ * time. Rule "time_order". */
+int sample_check_order(const struct sample *s, struct error *err) TALLY_MUST_CHECK;
+
+/* The events that carry a token: text, reasoning or tool with text (also when it was redacted), or
+ * any with ids. */
 bool sample_event_has_token(const struct sample_event *e);
+
+/* Appends to out the joined text of one kind (EVENT_TEXT, EVENT_REASONING) of choice 0. */
+void sample_join_text(const struct sample *s, enum sample_event_kind kind, struct buf *out);
+/* Sets `retokenized` on the events of that kind, given where in the joined text each of n tokens
+ * ends (byte offset behind its last byte, ascending): a token belongs to the event that holds its
+ * last byte; one that ends at 0 to the first event. Events without text get 0. `events` is the
+ * array of s that the producer still owns. An offset past the joined text is ERROR_INPUT. */
+int sample_assign_tokens(struct sample_event *events, size_t events_n, enum sample_event_kind kind,
+                         const uint32_t *ends, size_t n, struct error *err) TALLY_MUST_CHECK;
 
 const char *sample_phase_name(enum sample_phase p);
 const char *sample_outcome_name(enum sample_outcome o);
