@@ -47,7 +47,7 @@ void arena_reset(struct arena *a)
     }
     a->blocks = keep;
     a->used = 0;
-    a->failed = false;
+    a->failed = a->no_memory = false;
 }
 
 static struct arena_block *add_block(struct arena *a, size_t at_least)
@@ -67,27 +67,31 @@ static struct arena_block *add_block(struct arena *a, size_t at_least)
     return b;
 }
 
+/* To the next multiple of the alignment; smaller than n when that is past SIZE_MAX. */
+static size_t round_up(size_t n)
+{
+    return (n + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+}
+
 void *arena_alloc(struct arena *a, size_t size)
 {
+    size_t step = round_up(size ? size : 1);
     if (a->failed)
         return NULL;
-    if (size > a->max || a->used > a->max - size || size > SIZE_MAX - 2 * ALIGNMENT) {
+    if (step < size || step > a->max || a->used > a->max - step) {
         a->failed = true;
         return NULL;
     }
-    size_t step = (size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    if (step == 0)
-        step = ALIGNMENT;
     struct arena_block *b = a->blocks;
     if (!b || b->cap - b->n < step)
         b = add_block(a, step);
     if (!b) {
-        a->failed = true;
+        a->failed = a->no_memory = true;
         return NULL;
     }
     void *p = b->data + b->n;
     b->n += step;
-    a->used += size;
+    a->used += step;
     memset(p, 0, step);
     return p;
 }
@@ -120,15 +124,16 @@ char *arena_cstr(struct arena *a, struct str s)
 void *arena_grow(struct arena *a, void *old, size_t old_size, size_t new_size)
 {
     struct arena_block *b = a->blocks;
-    size_t old_step = (old_size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
-    size_t new_step = (new_size + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+    size_t old_step = round_up(old_size ? old_size : 1), new_step = round_up(new_size);
     bool last = old && b && old_step <= b->n && (char *)old == b->data + (b->n - old_step);
-    if (last && new_size >= old_size && new_step - old_step <= b->cap - b->n &&
-        new_size - old_size <= a->max - a->used && !a->failed) {
-        memset(b->data + b->n, 0, new_step - old_step);
-        b->n += new_step - old_step;
-        a->used += new_size - old_size;
-        return old;
+    if (last && !a->failed && new_step >= new_size && new_step >= old_step) {
+        size_t more = new_step - old_step;
+        if (more <= b->cap - b->n && more <= a->max - a->used) {
+            memset(b->data + b->n, 0, more);
+            b->n += more;
+            a->used += more;
+            return old;
+        }
     }
     void *p = arena_alloc(a, new_size);
     if (p && old)
@@ -140,5 +145,7 @@ int arena_check(const struct arena *a, const char *what, struct error *err)
 {
     if (!a->failed)
         return 0;
-    return error_set(err, ERROR_LIMIT, "%s needs more than %zu MiB of memory", what, a->max >> 20);
+    if (a->no_memory)
+        return error_no_memory(err);
+    return error_set(err, ERROR_LIMIT, "%s needs more than %zu KiB of memory", what, a->max >> 10);
 }

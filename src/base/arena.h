@@ -7,7 +7,8 @@
  *     arena_release(&a);
  *
  * Ownership: everything allocated belongs to the arena; nothing is freed singly.
- * Limits: `max` bytes in all, counted as asked for. a->failed is sticky once an allocation failed.
+ * Limits: `max` bytes in all, each allocation counted as a multiple of 16, as it is taken (so that
+ * many tiny ones cannot pass the limit unseen). a->failed is sticky once an allocation failed.
  */
 #ifndef TALLY_BASE_ARENA_H
 #define TALLY_BASE_ARENA_H
@@ -22,8 +23,8 @@ struct arena_block;
 
 struct arena {
     struct arena_block *blocks;
-    size_t used, max; /* bytes asked for so far; the most that may be */
-    bool failed;
+    size_t used, max; /* bytes taken so far; the most that may be */
+    bool failed, no_memory;
 };
 
 void arena_init(struct arena *a, size_t max);

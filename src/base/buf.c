@@ -1,5 +1,6 @@
 #include "base/buf.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +31,7 @@ char *buf_reserve(struct buf *b, size_t n)
 {
     if (b->failed)
         return NULL;
-    if (n > b->max || b->n > b->max - n) {
+    if (n > b->max || b->n > b->max - n || n > SIZE_MAX / 2 - b->n) {
         b->failed = BUF_TOO_LONG;
         return NULL;
     }
@@ -39,8 +40,8 @@ char *buf_reserve(struct buf *b, size_t n)
         size_t cap = b->cap < 64 ? 64 : b->cap;
         while (cap < need)
             cap = cap > SIZE_MAX / 2 ? need : cap * 2;
-        if (cap > b->max + 1 && b->max + 1 >= need)
-            cap = b->max + 1;
+        if (cap - 1 > b->max)
+            cap = b->max + 1; /* at least `need`, since n fits under max */
         char *p = realloc(b->p, cap);
         if (!p) {
             b->failed = BUF_NO_MEMORY;
@@ -86,7 +87,7 @@ void buf_vaddf(struct buf *b, const char *fmt, va_list ap)
     va_end(again);
     if (n < 0) {
         if (!b->failed)
-            b->failed = BUF_NO_MEMORY;
+            b->failed = errno == EOVERFLOW ? BUF_TOO_LONG : BUF_NO_MEMORY;
         return;
     }
     char *to = buf_reserve(b, (size_t)n);

@@ -40,7 +40,7 @@ void buf_init(struct buf *b, size_t max);
 void buf_release(struct buf *b); /* back to an empty buffer with the same max */
 void buf_reset(struct buf *b);   /* n = 0 and failed cleared; memory is kept */
 
-void buf_add(struct buf *b, const void *p, size_t n);
+void buf_add(struct buf *b, const void *p, size_t n); /* p must not point into b */
 void buf_addc(struct buf *b, char c);
 void buf_adds(struct buf *b, const char *cstr);
 void buf_addstr(struct buf *b, struct str s);

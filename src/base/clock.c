@@ -77,8 +77,8 @@ void clock_format_utc(char out[CLOCK_UTC_TEXT], int64_t real_ns)
 
 static int digits(struct str *s, size_t n, int *out)
 {
-    int64_t v;
-    if (s->n < n || num_parse_i64(&v, str_first(*s, n)) < 0 || v < 0)
+    uint64_t v;
+    if (s->n < n || num_parse_u64(&v, str_first(*s, n)) < 0)
         return -1;
     *s = str_skip(*s, n);
     *out = (int)v;

@@ -7,19 +7,30 @@
 
 #include "base/buf.h"
 
+#define TEXT_MAX ERROR_MESSAGE_MAX /* the longest field */
+
+/* Formats through a scratch, since an argument may be the very field that is written. */
 static void format_into(char *out, size_t cap, const char *fmt, va_list ap)
 {
-    int n = vsnprintf(out, cap, fmt, ap);
-    if (n < 0) {
-        out[0] = '\0';
-        return;
+    char text[TEXT_MAX];
+    int n = vsnprintf(text, cap, fmt, ap);
+    if (n < 0)
+        text[0] = '\0';
+    if (n >= 0 && (size_t)n >= cap) {
+        size_t end = cap - 4;
+        while (end > 0 && ((unsigned char)text[end] & 0xC0) == 0x80)
+            end--;
+        memcpy(text + end, "...", 4);
     }
-    if ((size_t)n < cap)
-        return;
-    size_t end = cap - 4;
-    while (end > 0 && ((unsigned char)out[end] & 0xC0) == 0x80)
-        end--;
-    memcpy(out + end, "...", 4);
+    memcpy(out, text, strlen(text) + 1);
+}
+
+TALLY_PRINTF(3, 4) static void print_into(char *out, size_t cap, const char *fmt, ...)
+{
+    va_list ap;
+    va_start(ap, fmt);
+    format_into(out, cap, fmt, ap);
+    va_end(ap);
 }
 
 int error_set(struct error *err, enum error_kind kind, const char *fmt, ...)
@@ -65,13 +76,9 @@ int error_set_errno(struct error *err, int errnum, const char *fmt, ...)
     va_start(ap, fmt);
     format_into(fresh.message, sizeof fresh.message, fmt, ap);
     va_end(ap);
-    size_t used = strlen(fresh.message);
-    char text[128];
-    const char *said = text;
     /* XSI and GNU strerror_r differ in what they return; strerror's text is enough here. */
-    snprintf(text, sizeof text, "%s", strerror(errnum));
-    snprintf(fresh.message + used, sizeof fresh.message - used, ": %s", said);
-    snprintf(fresh.remedy, sizeof fresh.remedy, "%s", errno_remedy(errnum));
+    print_into(fresh.message, sizeof fresh.message, "%s: %s", fresh.message, strerror(errnum));
+    print_into(fresh.remedy, sizeof fresh.remedy, "%s", errno_remedy(errnum));
     *err = fresh;
     return -1;
 }
@@ -84,21 +91,19 @@ int error_no_memory(struct error *err)
 
 int error_wrap(struct error *err, const char *fmt, ...)
 {
-    char outer[ERROR_MESSAGE_MAX], both[2 * ERROR_MESSAGE_MAX + 2];
+    char outer[ERROR_MESSAGE_MAX];
     va_list ap;
     va_start(ap, fmt);
     format_into(outer, sizeof outer, fmt, ap);
     va_end(ap);
-    snprintf(both, sizeof both, "%s: %s", outer, err->message);
-    both[sizeof err->message - 1] = '\0';
-    memcpy(err->message, both, sizeof err->message);
+    print_into(err->message, sizeof err->message, "%s: %s", outer, err->message);
     return -1;
 }
 
 int error_at_file(struct error *err, const char *file)
 {
     if (err->file[0] == '\0')
-        snprintf(err->file, sizeof err->file, "%s", file);
+        print_into(err->file, sizeof err->file, "%s", file);
     return -1;
 }
 
@@ -117,7 +122,7 @@ int error_at_offset(struct error *err, int64_t offset)
 
 int error_rule(struct error *err, const char *rule)
 {
-    snprintf(err->rule, sizeof err->rule, "%s", rule);
+    print_into(err->rule, sizeof err->rule, "%s", rule);
     return -1;
 }
 
@@ -150,10 +155,24 @@ int error_exit_code(enum error_kind kind)
     return (size_t)kind < sizeof codes / sizeof codes[0] ? codes[kind] : 5;
 }
 
+/* A message may quote a server or a file: nothing of it may steer a terminal or break the line. */
+static void add_visible(struct buf *out, const char *text)
+{
+    for (; *text; text++) {
+        unsigned char c = (unsigned char)*text;
+        if (c == '\n' || c == '\r' || c == '\t')
+            buf_adds(out, c == '\n' ? "\\n" : c == '\r' ? "\\r" : "\\t");
+        else if (c < 0x20 || c == 0x7F)
+            buf_addf(out, "\\x%02x", c);
+        else
+            buf_addc(out, *text);
+    }
+}
+
 void error_format(const struct error *err, struct buf *out)
 {
     if (err->file[0]) {
-        buf_adds(out, err->file);
+        add_visible(out, err->file);
         if (err->line > 0)
             buf_addf(out, ":%lld", (long long)err->line);
         if (err->line > 0 && err->column > 0)
@@ -162,7 +181,7 @@ void error_format(const struct error *err, struct buf *out)
     } else if (err->line > 0) {
         buf_addf(out, "line %lld, column %lld: ", (long long)err->line, (long long)err->column);
     }
-    buf_adds(out, err->message);
+    add_visible(out, err->message);
     if (err->offset > 0)
         buf_addf(out, " (at byte %lld)", (long long)(err->offset - 1));
 }

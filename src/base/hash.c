@@ -1,11 +1,12 @@
 #include "base/hash.h"
 
-#include <errno.h>
 #include <openssl/evp.h>
 #include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
 
 struct sha256 {
     EVP_MD_CTX *ctx;
@@ -83,30 +84,23 @@ int sha256_hex(char out[SHA256_HEX], struct str bytes, struct error *err)
 
 int sha256_file_hex(char out[SHA256_HEX], const char *path, struct error *err)
 {
-    int status = -1;
-    char chunk[65536];
-    struct sha256 *h = NULL;
-    FILE *f = fopen(path, "rb");
-    if (!f) {
-        error_set_errno(err, errno, "cannot open %s", path);
-        return error_at_file(err, path);
-    }
-    h = sha256_new();
+    char piece[65536];
+    ssize_t n;
+    int status = -1, fd = file_open(path, err);
+    if (fd < 0)
+        return -1;
+    struct sha256 *h = sha256_new();
     if (!h) {
         error_no_memory(err);
         goto out;
     }
-    size_t n;
-    while ((n = fread(chunk, 1, sizeof chunk, f)) > 0)
-        sha256_add(h, chunk, n);
-    if (ferror(f)) {
-        error_set_errno(err, errno, "cannot read %s", path);
-        goto out;
-    }
-    status = sha256_end_hex(h, out, err);
+    while ((n = file_read_some(fd, piece, sizeof piece, path, err)) > 0)
+        sha256_add(h, piece, (size_t)n);
+    if (n == 0)
+        status = sha256_end_hex(h, out, err);
 out:
     sha256_free(h);
-    fclose(f);
+    close(fd);
     return status;
 }
 

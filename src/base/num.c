@@ -1,13 +1,15 @@
 #include "base/num.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define NUMBER_TEXT_MAX 400
 #define DURATION_DIGITS 9 /* behind the point */
+#define REPR_DIGITS 17    /* enough to tell any two doubles apart */
+#define REPR_EXPONENT 16  /* from here on Python writes an exponent */
 
 int num_parse_u64(uint64_t *out, struct str s)
 {
@@ -50,7 +52,7 @@ static size_t skip_digits(struct str s, size_t at)
     return at;
 }
 
-static bool is_json_number(struct str s)
+bool num_is_json(struct str s)
 {
     size_t at = s.n && s.p[0] == '-' ? 1 : 0, start = at;
     at = skip_digits(s, at);
@@ -76,8 +78,8 @@ static bool is_json_number(struct str s)
 
 int num_parse_double(double *out, struct str s)
 {
-    char text[NUMBER_TEXT_MAX];
-    if (s.n >= sizeof text || !is_json_number(s))
+    char text[NUM_DOUBLE_TEXT_MAX + 1];
+    if (s.n > NUM_DOUBLE_TEXT_MAX || !num_is_json(s))
         return -1;
     memcpy(text, s.p, s.n);
     text[s.n] = '\0';
@@ -131,7 +133,9 @@ int num_parse_duration_ns(int64_t *out, struct str s)
     int64_t ns, part;
     if (unit == 0 || __builtin_mul_overflow(whole, unit, &ns))
         return -1;
-    /* Every unit is a power of ten or 6 or 36 times one, so one of the two divides exactly. */
+    /* Every unit is 1, 6 or 36 times a power of ten, so the larger divides by the smaller. */
+    if (unit < scale && fraction % (scale / unit) != 0)
+        return -1; /* finer than a nanosecond */
     part = unit >= scale ? fraction * (unit / scale) : fraction / (scale / unit);
     if (__builtin_add_overflow(ns, part, &ns))
         return -1;
@@ -149,35 +153,72 @@ void num_add_ms(struct buf *b, int64_t ns)
 void num_add_real9(struct buf *b, double v)
 {
     char text[64];
+    assert(isfinite(v));
     if (v == 0)
         v = 0; /* no negative zero in a receipt */
     snprintf(text, sizeof text, "%.9g", v);
     buf_adds(b, text);
 }
 
+/* The decimal digits of v > 0, `n` of them, and the power of ten of the first; false when they do
+ * not read back as v. */
+static bool digits_of(char digits[REPR_DIGITS + 1], int *exponent, int n, double v)
+{
+    char text[32];
+    snprintf(text, sizeof text, "%.*e", n - 1, v);
+    for (int turn = 0; turn < 2; turn++) {
+        if (strtod(text, NULL) == v) {
+            char *e = strchr(text, 'e');
+            *exponent = (int)strtol(e + 1, NULL, 10);
+            digits[0] = text[0];
+            memcpy(digits + 1, text + 2, (size_t)n - 1);
+            digits[n] = '\0';
+            return true;
+        }
+        /* Above a power of two the gap is twice as wide as below it, so that the next decimal up
+         * may read back where the nearest one does not. */
+        char *at = strchr(text, 'e') - 1;
+        while (*at == '9' && at > text + 1)
+            *at-- = '0';
+        if (*at < '0' || *at > '8')
+            return false;
+        ++*at;
+    }
+    return false;
+}
+
 void num_add_repr(struct buf *b, double v)
 {
-    char text[64];
-    if (isnan(v) || isinf(v)) {
-        buf_adds(b, isnan(v) ? "nan" : v > 0 ? "inf" : "-inf");
+    char digits[REPR_DIGITS + 1] = "0";
+    int n = 1, exponent = 0;
+    if (isnan(v)) {
+        buf_adds(b, "nan");
         return;
     }
-    int digits = 1;
-    for (; digits <= 17; digits++) {
-        snprintf(text, sizeof text, "%.*e", digits - 1, v);
-        if (strtod(text, NULL) == v)
-            break;
-    }
-    char *e = strchr(text, 'e');
-    int exponent = (int)strtol(e + 1, NULL, 10);
-    if (exponent >= -4 && exponent < 16) {
-        int decimals = digits - 1 - exponent;
-        snprintf(text, sizeof text, "%.*f", decimals < 1 ? 1 : decimals, v);
-        buf_adds(b, text);
+    if (signbit(v))
+        buf_addc(b, '-');
+    if (isinf(v)) {
+        buf_adds(b, "inf");
         return;
     }
-    *e = '\0';
-    buf_addf(b, "%se%c%02d", text, exponent < 0 ? '-' : '+', exponent < 0 ? -exponent : exponent);
+    if (v != 0)
+        while (!digits_of(digits, &exponent, n, fabs(v)) && n < REPR_DIGITS)
+            n++;
+    if (exponent < -4 || exponent >= REPR_EXPONENT) {
+        buf_addc(b, digits[0]);
+        if (n > 1)
+            buf_addf(b, ".%s", digits + 1);
+        buf_addf(b, "e%c%02d", exponent < 0 ? '-' : '+', abs(exponent));
+    } else if (exponent < 0) {
+        buf_adds(b, "0.");
+        buf_pad(b, '0', (size_t)(-exponent - 1));
+        buf_adds(b, digits);
+    } else {
+        int whole = exponent + 1;
+        buf_add(b, digits, (size_t)(n < whole ? n : whole));
+        buf_pad(b, '0', n < whole ? (size_t)(whole - n) : 0);
+        buf_addf(b, ".%s", n > whole ? digits + whole : "0");
+    }
 }
 
 void num_add_grouped(struct buf *b, int64_t v)

@@ -10,17 +10,24 @@
 #ifndef TALLY_BASE_NUM_H
 #define TALLY_BASE_NUM_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
 
+/* The longest text of a double; the exact digits of the smallest would need 767. */
+#define NUM_DOUBLE_TEXT_MAX 800
+
 int num_parse_i64(int64_t *out, struct str s);
 int num_parse_u64(uint64_t *out, struct str s);
-/* JSON's number grammar (no NaN, infinity, hexadecimal or leading '+'), to the nearest double. */
+bool num_is_json(struct str s); /* is all of s a number of JSON's grammar? */
+/* JSON's number grammar (no NaN, infinity, hexadecimal or leading '+'), to the nearest double; -1
+ * too for what overflows to infinity. */
 int num_parse_double(double *out, struct str s);
-/* "250ms", "60s", "1.5s", "30min", "30m", "1h", "20us", "7ns"; "0" needs no unit. */
+/* "250ms", "60s", "1.5s", "30min", "30m", "1h", "20us", "7ns"; "0" needs no unit. Up to nine digits
+ * behind the point; what is no whole number of nanoseconds is refused. */
 int num_parse_duration_ns(int64_t *out, struct str s);
 
 /* Integer nanoseconds as milliseconds with six decimals: exact, "-0.000001" for -1. */

@@ -107,6 +107,15 @@ size_t utf8_valid_prefix(struct str s)
 {
     size_t at = 0;
     while (at < s.n) {
+        uint64_t word;
+        while (s.n - at >= sizeof word) {
+            memcpy(&word, s.p + at, sizeof word);
+            if (word & UINT64_C(0x8080808080808080))
+                break;
+            at += sizeof word;
+        }
+        if (at == s.n)
+            break;
         if ((unsigned char)s.p[at] < 0x80) {
             at++;
             continue;

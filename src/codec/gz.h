@@ -1,5 +1,5 @@
 /*
- * gzip files, read and written whole or by line (zlib underneath).
+ * gzip data and files, read and written whole (zlib underneath; nothing else names it).
  *
  *     if (gz_compress_file("s.jsonl", "s.jsonl.gz", err) < 0) ...
  *     if (gz_read(&text, "s.jsonl.gz", 256 << 20, err) < 0) ...
@@ -7,6 +7,8 @@
  * The gzip header carries no name and no time, so the same bytes give the same file.
  * gz_read refuses trailing bytes behind the stream, a bad checksum, and more than max bytes
  * (a gzip bomb stops at the limit, not at the end of memory).
+ * The outputs replace what `out` held; gz_compress keeps to out's max, the readers set it to `max`.
+ * On failure out is empty.
  */
 #ifndef TALLY_CODEC_GZ_H
 #define TALLY_CODEC_GZ_H

@@ -36,7 +36,7 @@ struct json_member;
 
 struct json {
     enum json_type type;
-    uint32_t line, column;             /* 1-based place in the source; 0 = not known */
+    uint32_t line, column;             /* where it begins, 1-based, in bytes; 0 = not known */
     struct str text;                   /* string: decoded; number: as written */
     size_t n;                          /* array, object: how many */
     const struct json *items;          /* array */
@@ -47,6 +47,8 @@ struct json_member {
     struct str name;
     struct json value;
 };
+
+#define JSON_DEPTH_MOST 512 /* a larger limits.depth counts as this */
 
 struct json_limits {
     size_t bytes;  /* of source text */

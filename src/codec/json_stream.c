@@ -3,7 +3,20 @@
 #include <stdlib.h>
 #include <yajl/yajl_parse.h>
 
+#include "base/utf8.h"
+
+/* Follows the escapes of the text, which yajl decodes without looking at how surrogates pair up. A
+ * backslash stands only in strings, so that nothing else need be followed. */
+struct escapes {
+    enum { PLAIN, BACKSLASH, HEX } state;
+    unsigned digits;
+    uint32_t unit;
+    bool high;    /* the first half of a pair has been seen, and the second must follow */
+    size_t first; /* offset of the backslash of this escape or of that first half */
+};
+
 struct json_stream {
+    struct escapes escapes;
     yajl_handle yajl;
     const struct json_events *on;
     void *ctx;
@@ -47,15 +60,28 @@ static int on_number(void *p, const char *text, size_t n)
     return s->on->number ? done(s, s->on->number(s->ctx, str_make(text, n), s->err)) : 1;
 }
 
+static int check_text(struct json_stream *s, struct str text)
+{
+    if (utf8_valid(text))
+        return 0;
+    error_set(s->err, ERROR_INPUT, "not JSON: a string that is not UTF-8");
+    error_remedy(s->err, "store the text as UTF-8");
+    return -1;
+}
+
 static int on_string(void *p, const unsigned char *text, size_t n)
 {
     struct json_stream *s = p;
+    if (check_text(s, str_make(text, n)) < 0)
+        return done(s, -1);
     return s->on->string ? done(s, s->on->string(s->ctx, str_make(text, n), s->err)) : 1;
 }
 
 static int on_key(void *p, const unsigned char *text, size_t n)
 {
     struct json_stream *s = p;
+    if (check_text(s, str_make(text, n)) < 0)
+        return done(s, -1);
     return s->on->key ? done(s, s->on->key(s->ctx, str_make(text, n), s->err)) : 1;
 }
 
@@ -111,6 +137,8 @@ struct json_stream *json_stream_new(const struct json_events *on, void *ctx, uns
         free(s);
         return NULL;
     }
+    /* Its own check lets overlong forms and surrogates pass; check_text does not. */
+    yajl_config(s->yajl, yajl_dont_validate_strings, 1);
     return s;
 }
 
@@ -147,15 +175,78 @@ static int fail(struct json_stream *s, struct str bytes, struct error *err)
     return error_at_offset(err, (int64_t)at);
 }
 
+/* The escape whose four digits are e->unit is whole: false when it is half a pair alone. */
+static bool unit_ends(struct escapes *e)
+{
+    bool high = e->unit >= 0xD800 && e->unit <= 0xDBFF;
+    bool low = e->unit >= 0xDC00 && e->unit <= 0xDFFF;
+    bool good = e->high == low;
+    e->state = PLAIN;
+    e->high = high;
+    return good;
+}
+
+static bool add_digit(struct escapes *e, char c)
+{
+    char lower = (char)(c | 0x20);
+    if (c >= '0' && c <= '9')
+        e->unit = e->unit << 4 | (uint32_t)(c - '0');
+    else if (lower >= 'a' && lower <= 'f')
+        e->unit = e->unit << 4 | (uint32_t)(lower - 'a' + 10);
+    else
+        return false;
+    return true;
+}
+
+/* False, and e->first the place, when a surrogate in `bytes` stands alone. */
+static bool check_escapes(struct escapes *e, struct str bytes, size_t before)
+{
+    for (size_t i = 0; i < bytes.n; i++) {
+        char c = bytes.p[i];
+        if (e->state == PLAIN) {
+            if (e->high && c != '\\')
+                return false;
+            const char *next = memchr(bytes.p + i, '\\', bytes.n - i);
+            if (!next)
+                return true;
+            i = (size_t)(next - bytes.p);
+            e->state = BACKSLASH;
+            if (!e->high)
+                e->first = before + i;
+        } else if (e->state == BACKSLASH) {
+            e->state = c == 'u' ? HEX : PLAIN;
+            e->digits = 0;
+            e->unit = 0;
+            if (e->high && c != 'u')
+                return false;
+        } else if (!add_digit(e, c)) {
+            e->state = PLAIN; /* no escape at all: yajl says so */
+            e->high = false;
+        } else if (++e->digits == 4 && !unit_ends(e)) {
+            return false;
+        }
+    }
+    return true;
+}
+
 int json_stream_feed(struct json_stream *s, struct str bytes, struct error *err)
 {
+    struct str good = bytes;
+    bool paired = check_escapes(&s->escapes, bytes, s->before);
+    /* What is wrong before that place is reported first. */
+    if (!paired)
+        good.n = s->escapes.first > s->before ? s->escapes.first - s->before : 0;
     s->err = err;
-    yajl_status status = yajl_parse(s->yajl, (const unsigned char *)bytes.p, bytes.n);
+    yajl_status status = yajl_parse(s->yajl, (const unsigned char *)good.p, good.n);
     s->err = NULL;
     if (status != yajl_status_ok)
-        return fail(s, bytes, err);
-    s->before += bytes.n;
-    return 0;
+        return fail(s, good, err);
+    s->before += good.n;
+    if (paired)
+        return 0;
+    error_set(err, ERROR_INPUT, "not JSON: half of a surrogate pair stands alone");
+    error_remedy(err, "write the character itself, or both halves (\"\\ud83d\\ude00\")");
+    return error_at_offset(err, (int64_t)s->escapes.first);
 }
 
 int json_stream_finish(struct json_stream *s, struct error *err)
@@ -166,7 +257,7 @@ int json_stream_finish(struct json_stream *s, struct error *err)
     if (status == yajl_status_ok)
         return 0;
     if (s->callback_failed)
-        return -1;
+        return fail(s, STR(""), err);
     error_set(err, ERROR_INPUT, "not JSON: the text ends too early");
     return error_at_offset(err, (int64_t)s->before);
 }

@@ -9,6 +9,9 @@
  *
  * Numbers come as their text, so that integers of any size and the digits as written survive.
  * Strings come decoded, as valid UTF-8 that may hold NUL; they live until the callback returns.
+ * Exactly RFC 8259 is read: no comments, no byte order mark, one value. What the RFC leaves open is
+ * refused rather than guessed at: ill-formed UTF-8, and an escaped surrogate without its other half
+ * ("\ud800"), for which there is no character and which readers turn into different things.
  * A NULL callback ignores its events. A callback that returns -1 (having set *err) stops the parse.
  * Limits: depth as given. Errors: ERROR_INPUT with the byte offset; ERROR_LIMIT for depth.
  */

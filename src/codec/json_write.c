@@ -8,7 +8,11 @@
 
 void json_writer_init(struct json_writer *w, struct buf *out, unsigned indent)
 {
-    *w = (struct json_writer){.out = out, .indent = indent};
+    /* Not the whole: what the two arrays hold past `depth` is never read. */
+    w->out = out;
+    w->indent = indent;
+    w->depth = 0;
+    w->has_items[0] = w->is_object[0] = w->after_key = false;
 }
 
 int json_writer_check(const struct json_writer *w, const char *what, struct error *err)

@@ -10,7 +10,8 @@
  *
  * Text must be UTF-8; an ill-formed part is written as U+FFFD (raw bytes have no place in JSON;
  * whoever must keep them stores them otherwise). Only what JSON demands is escaped.
- * Limits: depth 64, and the buffer's own maximum. Misuse (a key outside an object) asserts.
+ * Limits: depth 64 plus any document that json_parse gives, and the buffer's own maximum. Misuse (a
+ * key outside an object) asserts.
  */
 #ifndef TALLY_CODEC_JSON_WRITE_H
 #define TALLY_CODEC_JSON_WRITE_H
@@ -22,7 +23,7 @@
 #include "base/error.h"
 #include "codec/json.h"
 
-#define JSON_WRITE_DEPTH 64
+#define JSON_WRITE_DEPTH (64 + JSON_DEPTH_MOST)
 
 struct json_writer {
     struct buf *out;
