@@ -96,6 +96,9 @@ struct run_band {
     enum status status; /* PASS: measured; INCOMPLETE, UNMEASURED, REFUSED with a reason */
     const char *reason; /* "failing", "max_window", "interrupted", "warmup_failed" …; NULL */
     const char *detail; /* a sentence with what was seen; NULL */
+    /* Requests of the window (retries included), and of warm-up, counted by the loop as it issued
+     * them: what the samples are held against. COUNT_NONE where it was not counted. */
+    int64_t issued, issued_warmup;
     struct run_client_load client;
     const char *sample_file;        /* name within the run directory */
     char sample_sha256[SHA256_HEX]; /* of the stored bytes */

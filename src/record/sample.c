@@ -74,6 +74,8 @@ void sample_init(struct sample *s)
         .prompt_rendered = COUNT_NONE,
         .prompt_reported = COUNT_NONE,
         .prompt_cached = COUNT_NONE,
+        .prefill_tokens = COUNT_NONE,
+        .prefill_ns = COUNT_NONE,
         .output_reported = no_counts,
         .output_retokenized = no_counts,
         .output_observed = no_counts,
@@ -83,7 +85,8 @@ void sample_init(struct sample *s)
 bool sample_event_has_token(const struct sample_event *e)
 {
     bool carries = e->kind == EVENT_TEXT || e->kind == EVENT_REASONING || e->kind == EVENT_TOOL;
-    return e->ids_n > 0 || (carries && (e->text.n > 0 || (e->redacted && e->text_bytes > 0)));
+    return e->ids_n > 0 || e->logprob_n > 0 ||
+           (carries && (e->text.n > 0 || (e->redacted && e->text_bytes > 0)));
 }
 
 void sample_join_text(const struct sample *s, enum sample_event_kind kind, struct buf *out)
@@ -237,7 +240,7 @@ int sample_check(const struct sample *s, struct error *err)
                              s->t_planned_ns, s->t_headers_ns, s->t_first_byte_ns, s->t_end_ns};
     const int64_t counts[] = {s->max_tokens,    s->connection,      s->retry_of,
                               s->prompt_body,   s->prompt_rendered, s->prompt_reported,
-                              s->prompt_cached, COUNT_NONE};
+                              s->prompt_cached, s->prefill_tokens,  s->prefill_ns};
     if (check_head(s, err) < 0)
         return -1;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)

@@ -148,6 +148,9 @@ struct sample {
     size_t events_n;
 
     int64_t prompt_body, prompt_rendered, prompt_reported, prompt_cached;
+    /* Prefill as the server reports it: prompt tokens computed (cached ones are not) and the time
+     * that took (llama-server: timings.prompt_n, timings.prompt_ms). */
+    int64_t prefill_tokens, prefill_ns;
     struct sample_counts output_reported, output_retokenized, output_observed;
     bool saw_finish, saw_done;
 
@@ -173,7 +176,7 @@ int sample_check(const struct sample *s, struct error *err) TALLY_MUST_CHECK;
 int sample_check_order(const struct sample *s, struct error *err) TALLY_MUST_CHECK;
 
 /* The events that carry a token: text, reasoning or tool with text (also when it was redacted), or
- * any with ids. */
+ * any that names one by an id or a logprob. */
 bool sample_event_has_token(const struct sample_event *e);
 
 /* Appends to out the joined text of one kind (EVENT_TEXT, EVENT_REASONING) of choice 0. */

@@ -69,6 +69,8 @@ static const struct member sample_members[] = {
     {"prompt_rendered", M_COUNT, false, AT(sample, prompt_rendered)},
     {"prompt_reported", M_COUNT, false, AT(sample, prompt_reported)},
     {"prompt_cached", M_COUNT, false, AT(sample, prompt_cached)},
+    {"prefill_tokens", M_COUNT, false, AT(sample, prefill_tokens)},
+    {"prefill", M_COUNT, false, AT(sample, prefill_ns)},
     {"output_reported", M_COUNTS, false, AT(sample, output_reported)},
     {"output_retokenized", M_COUNTS, false, AT(sample, output_retokenized)},
     {"output_observed", M_COUNTS, false, AT(sample, output_observed)},

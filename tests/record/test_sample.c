@@ -60,6 +60,7 @@ static const char full[] =
     "{\"read\":1,\"kind\":\"usage\",\"usage\":{\"prompt\":0,\"completion\":7,\"cached\":1,"
     "\"reasoning\":2}},{\"read\":1,\"kind\":\"finish\",\"finish_reason\":\"length\"}],"
     "\"prompt_body\":512,\"prompt_rendered\":541,\"prompt_reported\":541,\"prompt_cached\":0,"
+    "\"prefill_tokens\":541,\"prefill\":12345678,"
     "\"output_reported\":{\"total\":7,\"text\":5,\"reasoning\":2,\"tool\":0},"
     "\"output_retokenized\":{\"total\":8},\"output_observed\":{\"text\":3},"
     "\"saw_finish\":true,\"saw_done\":true,\"outcome\":\"failed\",\"failure\":\"server_error\","
@@ -360,6 +361,10 @@ static void events_with_tokens(void **state)
     assert_true(sample_event_has_token(&e));
     e.kind = EVENT_ERROR;
     assert_false(sample_event_has_token(&e));
+    e.logprob_n = 0;
+    assert_false(sample_event_has_token(&e));
+    e.logprob_n = 1;
+    assert_true(sample_event_has_token(&e));
 }
 
 int main(void)

@@ -1,0 +1,165 @@
+/*
+ * The metrics of one band: what one lane did at one concurrency in one replicate, computed from its
+ * samples by the definitions of spec section 7. Pure: the same samples and facts give the same
+ * struct and the same text everywhere, so the receipt's writer and verify both call these two:
+ *
+ *     struct metrics_band m;
+ *     if (metrics_band_compute(samples, n, &facts, &arena, &m, err) < 0) ...
+ *     json_begin_object(&w); json_key(&w, "lane"); ...; metrics_write_json(&m, &w); ...
+ *
+ * metrics_write_json adds members to the object that is open: "counts", "metrics", "tokens",
+ * "prompt_work", "outputs", "validity", "unproduced_fields". Every key is there in every band; a
+ * value that cannot be had is null, and its path stands in "unproduced_fields" with the reason.
+ *
+ * In order, for a run:
+ *   1. sources = metrics_sources(...) of every band, ANDed; plan.output_count_source =
+ *      metrics_best_source(sources);                  one source serves both lanes
+ *   2. metrics_band_compute for every (lane, band, replicate);
+ *   3. metrics_set_scaling(&band, &band_of_c_1) for every band, same lane and replicate;
+ *   4. metrics/pairs.h: intervals, paired ratios, prompt work across the lanes.
+ *
+ * Ownership: arrays in struct metrics_band live in the arena and strings point into the samples.
+ * Units: times are integer ns, printed as ms with six decimals; means are rounded half to even to
+ * a whole ns; other reals have nine significant digits.
+ * Limits: METRICS_SAMPLES_MAX samples a band. -1 only for that, for memory, and for samples whose
+ * time runs backwards (rule "time_order") or that are of another band than the facts say.
+ */
+#ifndef TALLY_METRICS_METRICS_H
+#define TALLY_METRICS_METRICS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/status.h"
+#include "codec/json_write.h"
+#include "metrics/client.h"
+#include "metrics/names.h"
+#include "record/run.h"
+#include "record/sample.h"
+
+#define METRICS_VERSION 1
+#define METRICS_SAMPLES_MAX ((size_t)4 << 20)
+
+/* What the samples themselves do not say. */
+struct metrics_band_facts {
+    const char *lane;                            /* must be the samples' own */
+    int32_t band, replicate;                     /* likewise */
+    int64_t t_open_ns, t_close_ns, t_drained_ns; /* TIME_NONE where never reached */
+    bool stream;                                 /* a stream was asked for */
+    bool open_loop;                              /* arrivals were planned */
+    int64_t unsent;                              /* open loop: planned, never sent */
+    bool kernel_time;                            /* an arrival is the kernel's stamp, if any */
+    bool cold;                                   /* cached prompt tokens are unexpected */
+    enum metrics_source source;                  /* the run's output_count_source */
+    int64_t issued;                              /* counted by the loop; COUNT_NONE */
+    int64_t slo_ttft_ns, slo_tpot_ns;            /* TIME_NONE: not part of --slo */
+    struct run_client_load client;
+};
+
+/* From the plan and the band's record: everything above (no SLO, closed loop). */
+void metrics_facts_from_run(struct metrics_band_facts *f, const struct run_plan *plan,
+                            const struct run_lane *lane, const struct run_band *band);
+
+/* One statistic of a metric in ns; with [lower, upper] bounds, ns is the upper. */
+struct metrics_stat {
+    enum metrics_reason why; /* REASON_NONE: it is there */
+    int64_t ns, lower_ns;
+};
+
+struct metrics_metric {
+    enum metrics_reason why; /* not REASON_NONE: the metric as a whole is null */
+    int64_t n;               /* population: requests, gaps or tokens, as names.h says */
+    int64_t censored_n;      /* of these, ranked as infinite */
+    double real;             /* METRIC_REAL */
+    struct metrics_stat stats[METRICS_STATS]; /* METRIC_TIMES, METRIC_BOUNDS */
+    /* One value a request in record order, for intervals: ns, INT64_MAX = infinite. NULL, 0 where
+     * the metric is not one of requests or is null. */
+    const int64_t *values;
+    size_t values_n;
+};
+
+struct metrics_counts {
+    int64_t issued; /* requests of the window, as the samples show them */
+    int64_t outcomes[OUTCOME_COUNT];
+    int64_t failures[FAILURE_CLIENT + 1];
+    int64_t drained; /* sent in the window, ended at or after its close */
+    int64_t start_cohort;
+    int64_t retries;      /* attempts that followed another */
+    int64_t zero_token;   /* ok without any token */
+    int64_t sent_outside; /* phase window, sent before its open or at or after its close */
+    int64_t warmup, warmup_not_ok;
+    bool conserved; /* issued = sum of outcomes = what the loop counted; seq without gap or twin */
+};
+
+/* Two readings of output tokens, held against each other over the requests that have both. */
+struct metrics_disagreement {
+    int64_t n, differ;
+    int64_t min, max, sum; /* second less first; 0 when n is 0 */
+};
+
+struct metrics_tokens {
+    enum metrics_source source;
+    enum metrics_assignment assignment;
+    int64_t unassigned; /* requests whose arrivals do not add up to the count */
+    int64_t total;      /* output tokens of ok requests by `source`; COUNT_NONE */
+    struct sample_counts readings[METRICS_SOURCES]; /* sums over ok requests that have them */
+    int64_t readings_n[METRICS_SOURCES];
+    struct metrics_disagreement reported_observed, reported_retokenized, observed_retokenized;
+    int64_t gaps_after_close, tokens_first_arrival; /* left out of itl_ms */
+};
+
+/* Smallest, median (nearest rank), largest over the window's requests that have it. */
+struct metrics_spread {
+    int64_t n, min, median, max;
+};
+
+struct metrics_prompt {
+    struct str id;
+    int64_t body, rendered, reported, cached; /* COUNT_NONE */
+};
+
+struct metrics_work {
+    struct metrics_spread body, rendered, reported, cached, delta; /* delta: reported - body */
+    int64_t cached_requests;                                       /* with cached tokens above 0 */
+    const struct metrics_prompt *prompts; /* one a request of the window, by id, then as it came */
+    size_t prompts_n;
+};
+
+struct metrics_outputs {
+    int64_t degenerate;  /* ok requests whose output is mostly one token over and over */
+    int64_t longest_run; /* longest run of one token (or character, without ids) */
+    int64_t checked;     /* ok requests that could be looked at */
+};
+
+struct metrics_band {
+    struct metrics_band_facts facts;
+    enum status status; /* PASS, or REFUSED with a reason: what the samples alone decide */
+    const char *reason; /* "conservation", "client_saturated", "sent_after_close" …; NULL */
+    bool suspect;       /* the SUSPECT flag: any of flags */
+    unsigned flags;     /* METRICS_FLAGS of names.h */
+    int64_t window_ns, drain_ns; /* COUNT_NONE */
+    struct metrics_counts counts;
+    struct metrics_metric metrics[METRIC_COUNT];
+    struct metrics_tokens tokens;
+    struct metrics_work work;
+    struct metrics_outputs outputs;
+    struct metrics_client client;
+};
+
+/* Bit 1 << source for each that every ok sample gives; all bits where there is no ok sample. */
+unsigned metrics_sources(const struct sample *samples, size_t n);
+/* The best in the order observed, reported, retokenized; SOURCE_NONE without any. */
+enum metrics_source metrics_best_source(unsigned sources);
+
+int metrics_band_compute(const struct sample *samples, size_t n,
+                         const struct metrics_band_facts *facts, struct arena *arena,
+                         struct metrics_band *out, struct error *err) TALLY_MUST_CHECK;
+/* (agg(c)/agg(1))/c; base is the band of c = 1 of the same lane and replicate, or NULL. */
+void metrics_set_scaling(struct metrics_band *band, const struct metrics_band *base);
+
+void metrics_write_json(const struct metrics_band *m, struct json_writer *w);
+
+#endif
