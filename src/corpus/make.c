@@ -1,0 +1,188 @@
+/* Builds a corpus that keeps its own promises. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "codec/json_write.h"
+#include "corpus/corpus.h"
+#include "corpus/fit.h"
+
+#define FIT_TRIES 32       /* draws for one text of exactly the asked length */
+#define DISTINCT_TRIES 256 /* draws for one text that was not there yet */
+#define TEXT_MAX ((size_t)512 << 20)
+
+/* The texts made so far, by their hash: open addressing, never more than half full. */
+struct seen {
+    struct str *slots;
+    size_t n; /* a power of two */
+};
+
+static int seen_init(struct seen *s, int64_t count, struct error *err)
+{
+    s->n = 16;
+    while (s->n < (size_t)count * 2)
+        s->n *= 2;
+    s->slots = calloc(s->n, sizeof *s->slots);
+    return s->slots ? 0 : error_no_memory(err);
+}
+
+static struct str *seen_find(struct seen *s, struct str text)
+{
+    size_t at = (size_t)hash64(text.p, text.n, 0) & (s->n - 1);
+
+    while (s->slots[at].p && !str_eq(s->slots[at], text))
+        at = (at + 1) & (s->n - 1);
+    return &s->slots[at];
+}
+
+static int no_such_text(const struct corpus_spec *spec, int64_t nearest, struct error *err)
+{
+    error_set(err, ERROR_UNSUPPORTED,
+              "no text of exactly %lld token%s could be made with this tokenizer; the nearest had "
+              "%lld",
+              (long long)spec->tokens, spec->tokens == 1 ? "" : "s", (long long)nearest);
+    return error_remedy(err, "ask for another number: --tokens %lld",
+                        (long long)(nearest > 0 ? nearest : spec->tokens + 1));
+}
+
+static int too_few(const struct corpus_spec *spec, int64_t have, struct error *err)
+{
+    error_set(err, ERROR_UNSUPPORTED,
+              "only %lld distinct texts of exactly %lld token%s could be drawn; %lld are asked for",
+              (long long)have, (long long)spec->tokens, spec->tokens == 1 ? "" : "s",
+              (long long)spec->count);
+    return error_remedy(err, "ask for fewer (--count %lld) or for longer ones (--tokens)",
+                        (long long)have);
+}
+
+/* One text that is exact and not there yet. Draws are numbered, so that each is reproducible. */
+static int make_text(const struct corpus_spec *spec, const struct corpus_counter *counter,
+                     int64_t index, struct seen *seen, struct buf *text, struct error *err)
+{
+    int64_t nearest = 0, n = 0;
+    int exact = 0;
+
+    for (int try = 0; try < DISTINCT_TRIES && (exact || try < FIT_TRIES); try++) {
+        struct draw d =
+            draw_seeded((uint64_t)spec->seed, (uint64_t)index * DISTINCT_TRIES + (uint64_t)try);
+        int rc = fit_text(spec->tokens, counter, &d, text, &n, err);
+        if (rc < 0)
+            return -1;
+        if (rc > 0 && !seen_find(seen, buf_str(text))->p)
+            return 0;
+        exact |= rc;
+        if (llabs(n - spec->tokens) < llabs(nearest - spec->tokens) || nearest == 0)
+            nearest = n;
+    }
+    return exact ? too_few(spec, index, err) : no_such_text(spec, nearest, err);
+}
+
+static void put_digest(struct json_writer *w, const char *key, const char *digest)
+{
+    if (!digest[0])
+        return;
+    json_key(w, key);
+    json_put_cstr(w, digest);
+}
+
+static void put_meta(const struct corpus_spec *spec, struct buf *out)
+{
+    struct json_writer w;
+
+    json_writer_init(&w, out, 0);
+    json_begin_object(&w);
+    json_key(&w, "_meta");
+    json_begin_object(&w);
+    json_key(&w, "format");
+    json_put_cstr(&w, CORPUS_FORMAT);
+    json_key(&w, "generator");
+    json_put_cstr(&w, CORPUS_GENERATOR);
+    json_key(&w, "generator_version");
+    json_put_i64(&w, CORPUS_GENERATOR_VERSION);
+    json_key(&w, "count");
+    json_put_i64(&w, spec->count);
+    json_key(&w, "tokens");
+    json_put_i64(&w, spec->tokens);
+    json_key(&w, "tolerance");
+    json_put_i64(&w, spec->tolerance);
+    json_key(&w, "distinct");
+    json_put_bool(&w, true);
+    json_key(&w, "seed");
+    json_put_i64(&w, spec->seed);
+    json_key(&w, "special_text");
+    json_put_cstr(&w, spec->special_text ? spec->special_text : "parsed");
+    json_key(&w, "tokenizer");
+    json_begin_object(&w);
+    if (spec->tokenizer.reference) {
+        json_key(&w, "reference");
+        json_put_cstr(&w, spec->tokenizer.reference);
+    }
+    put_digest(&w, "tokenizer_sha256", spec->tokenizer.tokenizer_sha256);
+    put_digest(&w, "vocabulary_sha256", spec->tokenizer.vocabulary_sha256);
+    put_digest(&w, "pipeline_sha256", spec->tokenizer.pipeline_sha256);
+    json_end_object(&w);
+    json_end_object(&w);
+    json_end_object(&w);
+    buf_addc(out, '\n');
+}
+
+static void put_item(int64_t index, struct str text, int64_t tokens, struct buf *out)
+{
+    struct json_writer w;
+    char id[32];
+
+    json_writer_init(&w, out, 0);
+    snprintf(id, sizeof id, "p%04lld", (long long)index + 1);
+    json_begin_object(&w);
+    json_key(&w, "id");
+    json_put_cstr(&w, id);
+    json_key(&w, "text");
+    json_put_str(&w, text);
+    json_key(&w, "tokens");
+    json_put_i64(&w, tokens);
+    json_end_object(&w);
+    buf_addc(out, '\n');
+}
+
+static int check_spec(const struct corpus_spec *s, struct error *err)
+{
+    if (s->count < 1 || s->count > CORPUS_ITEMS_MAX)
+        return error_set(err, ERROR_USAGE, "--count %lld is outside 1 to %d", (long long)s->count,
+                         CORPUS_ITEMS_MAX);
+    if (s->tokens < 1 || s->tokens > CORPUS_TOKENS_MAX)
+        return error_set(err, ERROR_USAGE, "--tokens %lld is outside 1 to %d", (long long)s->tokens,
+                         CORPUS_TOKENS_MAX);
+    if (s->tolerance < 0 || s->tolerance > s->tokens)
+        return error_set(err, ERROR_USAGE, "--tolerance %lld is outside 0 to %lld",
+                         (long long)s->tolerance, (long long)s->tokens);
+    return 0;
+}
+
+int corpus_make(const struct corpus_spec *spec, const struct corpus_counter *counter,
+                struct buf *out, struct error *err)
+{
+    struct buf text = BUF_INIT(TEXT_MAX);
+    struct seen seen = {NULL, 0};
+    struct arena kept;
+    int rc = -1;
+
+    if (check_spec(spec, err) < 0)
+        return -1;
+    arena_init(&kept, CORPUS_BYTES_MAX);
+    if (seen_init(&seen, spec->count, err) < 0)
+        goto out;
+    put_meta(spec, out);
+    for (int64_t i = 0; i < spec->count; i++) {
+        if (make_text(spec, counter, i, &seen, &text, err) < 0)
+            goto out;
+        *seen_find(&seen, buf_str(&text)) = arena_str(&kept, buf_str(&text));
+        put_item(i, buf_str(&text), spec->tokens, out);
+        if (arena_check(&kept, "a corpus", err) < 0 || buf_check(out, "a corpus", err) < 0)
+            goto out;
+    }
+    rc = 0;
+out:
+    free(seen.slots);
+    arena_release(&kept);
+    buf_release(&text);
+    return rc;
+}
