@@ -1,11 +1,13 @@
 /* The table of commands, in the order in which help lists them. */
 #include "cli/cli.h"
 
+extern const struct command cmd_completions;
 extern const struct command cmd_key;
 extern const struct command cmd_ledger;
 
 const struct command *const tally_commands[] = {
     &cmd_ledger,
     &cmd_key,
+    &cmd_completions,
     NULL,
 };
