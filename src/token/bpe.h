@@ -1,0 +1,63 @@
+/*
+ * Byte-pair encoding of one word by ranked merges.
+ *
+ *     if (bpe_build(&b, vocab, &pieces, err) < 0) ...
+ *     size_t n = bpe_merge(&b, &work, symbols, n);   // symbols are ids, merged in place
+ *
+ * The order is that of both references: the lowest rank first, of equal ranks the leftmost.
+ * Short words are merged by a plain scan; long ones (above BPE_SHORT) with a heap, so that n
+ * symbols cost O(n log n) whatever they are. Ownership: struct bpe is immutable once built; struct
+ * bpe_work is one thread's scratch.
+ */
+#ifndef TALLY_TOKEN_BPE_H
+#define TALLY_TOKEN_BPE_H
+
+#include "base/error.h"
+#include "token/pieces.h"
+#include "vocab/vocab.h"
+
+#define BPE_SHORT 96u
+
+struct bpe {
+    uint64_t *pair; /* open addressing: left 21 bits, right 21, rank 22; all ones = free */
+    uint32_t shift, mask;
+    uint32_t *result;    /* by rank */
+    uint32_t *byte_rank; /* 256 x 256: rank of the pair of two single bytes */
+    uint32_t byte_id[256];
+    bool all_bytes; /* every byte has an id */
+};
+
+struct bpe_node;
+
+struct bpe_work {
+    struct bpe_node *node;
+    uint64_t *heap;
+    size_t cap;
+};
+
+int bpe_build(struct bpe *b, const struct vocab *v, struct error *err) TALLY_MUST_CHECK;
+/* The ids of single bytes (byte-level vocabularies). */
+int bpe_build_bytes(struct bpe *b, const struct vocab *v, struct error *err) TALLY_MUST_CHECK;
+void bpe_release(struct bpe *b);
+void bpe_work_release(struct bpe_work *w);
+
+#define BPE_NO_RANK UINT32_MAX
+
+/* Rank of the pair, or BPE_NO_RANK. */
+static inline uint32_t bpe_rank(const struct bpe *b, uint32_t left, uint32_t right)
+{
+    uint64_t key = (uint64_t)left << 43 | (uint64_t)right << 22;
+    uint32_t i = (uint32_t)((key * 0x9E3779B97F4A7C15u) >> b->shift);
+    for (;; i++) {
+        uint64_t slot = b->pair[i & b->mask];
+        if ((slot ^ key) < (1u << 22))
+            return (uint32_t)slot & ((1u << 22) - 1);
+        if (slot == UINT64_MAX)
+            return BPE_NO_RANK;
+    }
+}
+
+/* Merges in place; returns the new number, or SIZE_MAX when memory is refused. */
+size_t bpe_merge(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, size_t n);
+
+#endif

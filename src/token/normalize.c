@@ -1,0 +1,66 @@
+#include "token/normalize.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+void norm_text_init(struct norm_text *t)
+{
+    *t = (struct norm_text){0};
+    buf_init(&t->bytes, SIZE_MAX / 2);
+    buf_init(&t->origins, SIZE_MAX / 2);
+    buf_init(&t->scratch, SIZE_MAX / 2);
+}
+
+void norm_text_reset(struct norm_text *t)
+{
+    buf_reset(&t->bytes);
+    buf_reset(&t->origins);
+    buf_reset(&t->scratch);
+}
+
+void norm_text_release(struct norm_text *t)
+{
+    buf_release(&t->bytes);
+    buf_release(&t->origins);
+    buf_release(&t->scratch);
+}
+
+struct norm_view norm_text_view(const struct norm_text *t)
+{
+    return (struct norm_view){
+        buf_str(&t->bytes),
+        t->want_origin ? (const struct origin *)(const void *)t->origins.p : NULL,
+        0,
+    };
+}
+
+void norm_keep(struct norm_text *out, const struct norm_view *in, size_t from, size_t to)
+{
+    buf_add(&out->bytes, in->text.p + from, to - from);
+    if (!out->want_origin)
+        return;
+    for (size_t i = from; i < to; i++) {
+        struct origin o = norm_origin(in, i);
+        buf_add(&out->origins, &o, sizeof o);
+    }
+}
+
+void norm_put(struct norm_text *out, const struct norm_view *in, size_t from, size_t to,
+              struct str bytes)
+{
+    buf_addstr(&out->bytes, bytes);
+    if (!out->want_origin)
+        return;
+    struct origin o;
+    if (from < to) {
+        o = (struct origin){norm_origin(in, from).from, norm_origin(in, to - 1).to};
+    } else {
+        uint32_t at = from < in->text.n ? norm_origin(in, from).from
+                      : from > 0        ? norm_origin(in, from - 1).to
+                                        : (uint32_t)in->base;
+        o = (struct origin){at, at};
+    }
+    for (size_t i = 0; i < bytes.n; i++)
+        buf_add(&out->origins, &o, sizeof o);
+}

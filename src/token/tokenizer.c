@@ -1,0 +1,222 @@
+#include "token/tokenizer.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/utf8.h"
+#include "token/tokenizer_internal.h"
+
+/* Weights behind the vocabulary may be of any size: only what is read counts. */
+#define TOKENIZER_FILE_MAX (SIZE_MAX / 4)
+
+void tokenizer_free(struct tokenizer *t)
+{
+    if (!t)
+        return;
+    if (t->pool) {
+        encoder_free_all(t->pool);
+        pthread_mutex_destroy(&t->pool->lock);
+        free(t->pool);
+    }
+    added_release(&t->raw);
+    added_release(&t->normalized);
+    bpe_release(&t->bpe);
+    pieces_release(&t->pieces);
+    vocab_free(t->vocab);
+    free(t->chat_template);
+    free(t);
+}
+
+int normalize_all(const struct pipeline *p, struct norm_view in, struct norm_text two[2],
+                  struct norm_view *out, struct error *err)
+{
+    unsigned turn = 0;
+    for (unsigned i = 0; i < p->norm_n; i++) {
+        if (p->norm[i].op == NORM_NFC && norm_is_nfc(in.text))
+            continue;
+        norm_text_reset(&two[turn]);
+        if (norm_nfc(&two[turn], &in, err) < 0)
+            return -1;
+        in = norm_text_view(&two[turn]);
+        turn ^= 1;
+    }
+    *out = in;
+    return 0;
+}
+
+/* An added token that is matched behind the normalizer is looked for in its normalized form. */
+static int insert_normalized(struct tokenizer *t, uint32_t i, struct error *err)
+{
+    struct norm_text two[2];
+    struct norm_view view = {.text = t->vocab->added[i].text};
+    norm_text_init(&two[0]);
+    norm_text_init(&two[1]);
+    int status = normalize_all(&t->pipe, view, two, &view, err);
+    if (status == 0)
+        status = added_insert(&t->normalized, view.text, i, err);
+    norm_text_release(&two[0]);
+    norm_text_release(&two[1]);
+    return status;
+}
+
+static int build_added(struct tokenizer *t, struct error *err)
+{
+    const struct vocab *v = t->vocab;
+    added_init(&t->raw, v->added);
+    added_init(&t->normalized, v->added);
+    for (uint32_t i = 0; i < v->added_n; i++) {
+        bool behind = !t->pipe.llama_cpp && v->added[i].normalized;
+        if ((behind ? insert_normalized(t, i, err)
+                    : added_insert(&t->raw, v->added[i].text, i, err)) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int check_reference(const struct vocab *v, const struct tokenizer_options *o,
+                           struct error *err)
+{
+    bool gguf = v->format == VOCAB_GGUF;
+    if (o->reference == REFERENCE_FROM_FILE ||
+        o->reference == (gguf ? REFERENCE_LLAMA_CPP : REFERENCE_HUGGINGFACE))
+        return 0;
+    error_set(err, ERROR_UNSUPPORTED, "a %s file cannot be read as %s would",
+              gguf ? "GGUF" : "tokenizer.json", gguf ? "Hugging Face" : "llama.cpp");
+    return error_remedy(err, "give the model's %s instead", gguf ? "tokenizer.json" : "GGUF file");
+}
+
+static int build(struct tokenizer *t, struct str bytes, const struct tokenizer_options *o,
+                 struct error *err)
+{
+    struct vocab *v = t->vocab;
+    if (check_reference(v, o, err) < 0)
+        return -1;
+    if ((v->format == VOCAB_GGUF ? pipeline_from_gguf(&t->pipe, v, err)
+                                 : pipeline_from_json(&t->pipe, v, err)) < 0)
+        return -1;
+    if (pieces_build(&t->pieces, v, PIECES_BYTE_LEVEL, err) < 0)
+        return -1;
+    if (t->pipe.ignore_merges && pieces_index(&t->pieces, v, err) < 0)
+        return -1;
+    if (bpe_build(&t->bpe, v, err) < 0 || bpe_build_bytes(&t->bpe, v, err) < 0)
+        return -1;
+    if (build_added(t, err) < 0)
+        return -1;
+    t->pool = calloc(1, sizeof *t->pool);
+    if (!t->pool || pthread_mutex_init(&t->pool->lock, NULL) != 0) {
+        free(t->pool);
+        t->pool = NULL;
+        return error_no_memory(err);
+    }
+    if (v->chat_template.p && !(t->chat_template = strdup(v->chat_template.p)))
+        return error_no_memory(err);
+    return digest_all(t, bytes, err);
+}
+
+int tokenizer_open_bytes(struct tokenizer **out, struct str bytes, const char *name,
+                         const struct tokenizer_options *o, struct error *err)
+{
+    struct tokenizer *t = calloc(1, sizeof *t);
+    if (!t)
+        return error_no_memory(err);
+    if (vocab_open(&t->vocab, bytes, name, err) < 0 || build(t, bytes, o, err) < 0) {
+        tokenizer_free(t);
+        return error_at_file(err, name);
+    }
+    *out = t;
+    return 0;
+}
+
+int tokenizer_open(struct tokenizer **out, const char *path, const struct tokenizer_options *o,
+                   struct error *err)
+{
+    struct file_map map;
+    if (file_map_open(&map, path, TOKENIZER_FILE_MAX, err) < 0)
+        return -1;
+    int status = tokenizer_open_bytes(out, str_make(map.p, map.n), path, o, err);
+    file_map_close(&map);
+    return status;
+}
+
+static bool skipped(const struct tokenizer *t, uint32_t id)
+{
+    uint32_t added = t->vocab->tokens[id].added;
+    return added && t->vocab->added[added - 1].special;
+}
+
+int tokenizer_decode(const struct tokenizer *t, const uint32_t *id, size_t n, bool skip_special,
+                     struct buf *out, struct error *err)
+{
+    struct buf bytes = BUF_INIT(SIZE_MAX / 2);
+    bool first = true;
+    for (size_t i = 0; i < n; i++) {
+        if (id[i] >= t->vocab->n || !t->vocab->tokens[id[i]].text.p) {
+            buf_release(&bytes);
+            return error_set(err, ERROR_INPUT, "there is no token %u", id[i]);
+        }
+        if (skip_special && skipped(t, id[i]))
+            continue;
+        if (t->pipe.decode_plain) {
+            if (!first)
+                buf_addc(&bytes, ' ');
+            buf_addstr(&bytes, t->vocab->tokens[id[i]].text);
+        } else {
+            buf_addstr(&bytes, pieces_of(&t->pieces, id[i]));
+        }
+        first = false;
+    }
+    int status = buf_check(&bytes, "decoded text", err);
+    if (status == 0 && t->pipe.llama_cpp)
+        buf_addstr(out, buf_str(&bytes));
+    else if (status == 0)
+        utf8_add_lossy(out, buf_str(&bytes));
+    buf_release(&bytes);
+    return status < 0 ? -1 : buf_check(out, "decoded text", err);
+}
+
+int tokenizer_piece(const struct tokenizer *t, uint32_t id, struct buf *out)
+{
+    if (id >= t->vocab->n || !t->vocab->tokens[id].text.p)
+        return -1;
+    buf_addstr(out, pieces_of(&t->pieces, id));
+    return 0;
+}
+
+void tokenizer_describe(const struct tokenizer *t, struct tokenizer_info *info)
+{
+    static const char *const models[] = {"BPE", "SPM", "Unigram", "WordPiece", "WordLevel"};
+    const struct vocab *v = t->vocab;
+    *info = (struct tokenizer_info){
+        .format = v->format == VOCAB_GGUF ? "gguf" : "tokenizer.json",
+        .reference = t->pipe.llama_cpp ? "llama.cpp" : "huggingface",
+        .model = models[v->model],
+        .pre = t->pipe.pre,
+        .vocab_size = v->n,
+        .padding = v->padding,
+        .added = v->added_n,
+        .chat_template = t->chat_template,
+    };
+    memcpy(info->tokenizer_sha256, t->tokenizer_sha256, SHA256_HEX);
+    memcpy(info->vocabulary_sha256, t->vocabulary_sha256, SHA256_HEX);
+    memcpy(info->pipeline_sha256, t->pipeline_sha256, SHA256_HEX);
+}
+
+int tokenizer_special(const struct tokenizer *t, size_t i, struct str *text, uint32_t *id)
+{
+    for (uint32_t k = 0; k < t->vocab->added_n; k++) {
+        const struct vocab_added *a = &t->vocab->added[k];
+        if (!a->special || i-- > 0)
+            continue;
+        *text = a->text;
+        *id = a->id;
+        return 0;
+    }
+    return -1;
+}
+
+int64_t tokenizer_id_of(const struct tokenizer *t, struct str text)
+{
+    uint32_t id = vocab_find(t->vocab, text);
+    return id == VOCAB_NONE ? -1 : (int64_t)id;
+}

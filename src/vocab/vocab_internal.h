@@ -1,0 +1,41 @@
+/*
+ * What the readers share while they fill a vocabulary.
+ *
+ *     if (vocab_tokens_reserve(v, id + 1, err) < 0) ...
+ *     if (vocab_index_build(v, err) < 0) ...             // once, when all texts stand
+ *
+ * Ownership: everything goes into v's arena, but the growing lists, which are v's own allocations.
+ */
+#ifndef TALLY_VOCAB_VOCAB_INTERNAL_H
+#define TALLY_VOCAB_VOCAB_INTERNAL_H
+
+#include "vocab/vocab.h"
+
+struct vocab_slot {
+    uint32_t hash, id;
+};
+
+struct vocab *vocab_new(void);
+/* Ids 0..n-1 exist afterwards (as holes where nothing was there). */
+int vocab_tokens_reserve(struct vocab *v, uint64_t n, struct error *err) TALLY_MUST_CHECK;
+int vocab_merges_reserve(struct vocab *v, uint64_t n, struct error *err) TALLY_MUST_CHECK;
+/* Copies text into the arena and gives it to id, which must be a hole. */
+int vocab_set_text(struct vocab *v, uint32_t id, struct str text,
+                   struct error *err) TALLY_MUST_CHECK;
+/* Indexes all texts, with room for `extra` more. strict: two ids with one text are an error; else
+ * the first keeps it. */
+int vocab_index_build(struct vocab *v, bool strict, uint32_t extra,
+                      struct error *err) TALLY_MUST_CHECK;
+/* Adds one id of the extra ones; returns the id that has its text already, or the id itself. */
+uint32_t vocab_index_add(struct vocab *v, uint32_t id);
+/* Trailing padding entries, counted. */
+void vocab_count_padding(struct vocab *v);
+/* Resolves the merge of rank v->merge_n: both parts must be tokens, and their joint text, from
+ * which a leading `prefix` of the right part is dropped. */
+int vocab_add_merge(struct vocab *v, struct str left, struct str right, struct str prefix,
+                    struct error *err) TALLY_MUST_CHECK;
+
+int vocab_read_json(struct vocab *v, struct str bytes, struct error *err) TALLY_MUST_CHECK;
+int vocab_read_gguf(struct vocab *v, struct str bytes, struct error *err) TALLY_MUST_CHECK;
+
+#endif
