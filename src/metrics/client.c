@@ -22,14 +22,12 @@ static void judge(struct metrics_client *c, enum client_rule rule, bool known, b
         c->suspect |= bit;
 }
 
-/* lag / whole > percent / 100, in integers. */
+/* lag / whole > percent / 100. A lag is whole ns, so it may be held against the quotient rounded
+ * down: it is above the one exactly when it is above the other. */
 static bool over(int64_t lag_ns, int64_t whole_ns, int64_t percent)
 {
     int64_t scaled;
-    if (__builtin_mul_overflow(lag_ns, (int64_t)100, &scaled))
-        return true;
-    /* A client that is never late cannot be too late, even for a gap of 0. */
-    return lag_ns > 0 && scaled / percent >= whole_ns && scaled > whole_ns * percent;
+    return !__builtin_mul_overflow(whole_ns, percent, &scaled) && lag_ns > scaled / 100;
 }
 
 static void judge_lag(struct metrics_client *c, enum client_rule rule, const struct client_lag *lag,
