@@ -2,10 +2,14 @@
 #include "cli/cli.h"
 
 extern const struct command cmd_completions;
+extern const struct command cmd_corpus;
+extern const struct command cmd_count;
 extern const struct command cmd_key;
 extern const struct command cmd_ledger;
 
 const struct command *const tally_commands[] = {
+    &cmd_count,
+    &cmd_corpus,
     &cmd_ledger,
     &cmd_key,
     &cmd_completions,

@@ -1,0 +1,198 @@
+/* tally corpus make, tally corpus check. */
+#include "base/file.h"
+#include "cli/cli.h"
+#include "cli/tokens.h"
+#include "codec/json_write.h"
+#include "corpus/corpus.h"
+#include "corpus/counter.h"
+
+/* make ---------------------------------------------------------------------------------------- */
+
+struct make_args {
+    const char *tokenizer, *tokenizer_sha256, *special_text, *out;
+    int64_t tokens, tolerance, count, seed;
+};
+
+static const struct option make_options[] = {
+    {"tokenizer", OPTION_STRING, OFFSET(struct make_args, tokenizer), "FILE",
+     .help = "the model's tokenizer.json or GGUF", .letter = 't'},
+    {"tokenizer-sha256", OPTION_STRING, OFFSET(struct make_args, tokenizer_sha256), "HEX",
+     .help = "assert that the tokenizer's file has this digest (exit 4 if not)"},
+    {"tokens", OPTION_I64, OFFSET(struct make_args, tokens), "N", "512", .min = 1,
+     .max = CORPUS_TOKENS_MAX, .help = "tokens of every prompt, exactly"},
+    {"tolerance", OPTION_I64, OFFSET(struct make_args, tolerance), "N", "8", .min = 0,
+     .max = CORPUS_TOKENS_MAX, .help = "tokens more or less that the corpus promises to allow"},
+    {"count", OPTION_I64, OFFSET(struct make_args, count), "N", "64", .min = 1,
+     .max = CORPUS_ITEMS_MAX, .help = "prompts, all distinct", .letter = 'n'},
+    {"seed", OPTION_I64, OFFSET(struct make_args, seed), "N", "7", .min = 0, .max = INT64_MAX,
+     .help = "same seed, same corpus"},
+    {"special-text", OPTION_STRING, OFFSET(struct make_args, special_text), "HOW", "parsed",
+     .choices = "parsed|plain",
+     .help = "whether text that spells a special token is that token: parsed or plain"},
+    {"out", OPTION_STRING, OFFSET(struct make_args, out), "FILE", "-",
+     .help = "where the corpus goes; - is standard output", .letter = 'o'},
+    OPTIONS_END,
+};
+
+static int run_make(struct cli *cli, void *arguments, const struct operands *operands,
+                    struct error *err)
+{
+    const struct make_args *a = arguments;
+    struct tokenizer *tokenizer = NULL;
+    struct corpus_token_counter counter;
+    struct buf out = BUF_INIT(CORPUS_BYTES_MAX);
+    int rc = -1;
+
+    (void)operands;
+    if (cli_open_tokenizer(&tokenizer, a->tokenizer, a->tokenizer_sha256, err) < 0)
+        return -1;
+    corpus_counter_init(&counter, tokenizer, a->special_text);
+    struct corpus_spec spec = {.count = a->count,
+                               .tokens = a->tokens,
+                               .tolerance = a->tolerance,
+                               .seed = a->seed,
+                               .special_text = a->special_text,
+                               .tokenizer = counter.identity};
+    if (corpus_make(&spec, &counter.counter, &out, err) < 0)
+        goto out;
+    if (strcmp(a->out, "-") == 0) {
+        fwrite(out.p, 1, out.n, cli->out);
+    } else {
+        if (file_write_atomic(a->out, buf_str(&out), err) < 0)
+            goto out;
+        fprintf(cli->err, "tally: %s: %lld prompt%s of exactly %lld tokens\n", a->out,
+                (long long)a->count, a->count == 1 ? "" : "s", (long long)a->tokens);
+    }
+    rc = 0;
+out:
+    buf_release(&out);
+    tokenizer_free(tokenizer);
+    return rc;
+}
+
+static const struct command corpus_make_command = {
+    .name = "make",
+    .summary = "make a corpus whose prompts have exactly so many tokens",
+    .usage = "--tokenizer FILE [--tokens N] [--count N] [--seed N] [--out FILE]",
+    .description =
+        "Writes JSONL: a _meta line that states what the corpus promises (count, tokens, "
+        "tolerance, distinctness, the tokenizer's digests), then one prompt a line. Every prompt "
+        "has exactly --tokens tokens of its own text, before any chat template; --tolerance is "
+        "what a run or a check will allow. The text is plain English from tally's own word list "
+        "and means nothing.",
+    .examples = "  tally corpus make -t tokenizer.json --tokens 512 --count 64 -o w1.jsonl\n",
+    .options = make_options,
+    .args_size = sizeof(struct make_args),
+    .run = run_make,
+};
+
+/* check --------------------------------------------------------------------------------------- */
+
+struct check_args {
+    const char *tokenizer, *tokenizer_sha256;
+    bool json;
+};
+
+static const struct option check_options[] = {
+    {"tokenizer", OPTION_STRING, OFFSET(struct check_args, tokenizer), "FILE",
+     .help = "the model's tokenizer.json or GGUF", .letter = 't'},
+    {"tokenizer-sha256", OPTION_STRING, OFFSET(struct check_args, tokenizer_sha256), "HEX",
+     .help = "assert that the tokenizer's file has this digest (exit 4 if not)"},
+    {"json", OPTION_FLAG, OFFSET(struct check_args, json), .help = "print one JSON document"},
+    OPTIONS_END,
+};
+
+static void print_json(struct cli *cli, const struct corpus *c, const struct corpus_seen *seen)
+{
+    struct buf out = BUF_INIT(BUF_ANY);
+    struct json_writer w;
+
+    json_writer_init(&w, &out, 2);
+    json_begin_object(&w);
+    json_key(&w, "corpus");
+    json_put_cstr(&w, c->path);
+    json_key(&w, "corpus_sha256");
+    json_put_cstr(&w, c->sha256);
+    json_key(&w, "count");
+    json_put_i64(&w, seen->count);
+    json_key(&w, "tokens_min");
+    json_put_i64(&w, seen->tokens_min);
+    json_key(&w, "tokens_max");
+    json_put_i64(&w, seen->tokens_max);
+    json_key(&w, "distinct");
+    if (c->promise.distinct)
+        json_put_bool(&w, true);
+    else
+        json_put_null(&w); /* not promised, so not asserted */
+    json_end_object(&w);
+    fprintf(cli->out, "%.*s\n", (int)out.n, out.p);
+    buf_release(&out);
+}
+
+static void print_text(struct cli *cli, const struct corpus *c, const struct corpus_seen *seen)
+{
+    const struct corpus_promise *p = &c->promise;
+
+    fprintf(cli->out, "%s: %lld prompts", c->path, (long long)seen->count);
+    if (seen->tokens_min == seen->tokens_max)
+        fprintf(cli->out, " of %lld tokens", (long long)seen->tokens_min);
+    else
+        fprintf(cli->out, " of %lld to %lld tokens", (long long)seen->tokens_min,
+                (long long)seen->tokens_max);
+    if (p->tokens != CORPUS_NOT_PROMISED)
+        fprintf(cli->out, " (promised %lld +- %lld)", (long long)p->tokens,
+                (long long)p->tolerance);
+    fprintf(cli->out, "%s: every promise holds\n", p->distinct ? ", all distinct" : "");
+}
+
+static int run_check(struct cli *cli, void *arguments, const struct operands *operands,
+                     struct error *err)
+{
+    const struct check_args *a = arguments;
+    struct tokenizer *tokenizer = NULL;
+    struct corpus_token_counter counter;
+    struct corpus corpus = {0};
+    struct corpus_seen seen;
+    int rc = -1;
+
+    if (cli_open_tokenizer(&tokenizer, a->tokenizer, a->tokenizer_sha256, err) < 0)
+        return -1;
+    if (corpus_read(&corpus, operands->v[0], err) < 0)
+        goto out;
+    corpus_counter_init(&counter, tokenizer, corpus.promise.special_text);
+    if (corpus_check(&corpus, &counter.counter, &counter.identity, &seen, err) < 0)
+        goto out;
+    if (a->json)
+        print_json(cli, &corpus, &seen);
+    else
+        print_text(cli, &corpus, &seen);
+    rc = 0;
+out:
+    corpus_release(&corpus);
+    tokenizer_free(tokenizer);
+    return rc;
+}
+
+static const struct command corpus_check_command = {
+    .name = "check",
+    .summary = "assert every promise of a corpus",
+    .usage = "--tokenizer FILE CORPUS",
+    .description = "Counts every prompt with the model's own tokenizer and asserts what the _meta "
+                   "line promises. Exit 4 names the first record that breaks a promise, its count, "
+                   "and the remedy; a corpus that promises nothing is refused too.",
+    .examples = "  tally corpus check -t tokenizer.json w1.jsonl\n",
+    .options = check_options,
+    .args_size = sizeof(struct check_args),
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run_check,
+};
+
+static const struct command *const commands[] = {&corpus_make_command, &corpus_check_command, NULL};
+
+const struct command cmd_corpus = {
+    .name = "corpus",
+    .summary = "make and check corpora of exact token lengths",
+    .usage = "COMMAND [OPTION...]",
+    .commands = commands,
+};
