@@ -126,7 +126,7 @@ static int set_text(const struct option *o, void *args, const char *text, struct
     case OPTION_HEADING:
         break;
     }
-    assert(!"an option without a value");
+    assert(0 && "an option without a value");
     return -1;
 }
 
@@ -136,7 +136,7 @@ void option_defaults(const struct option *table, void *args)
 
     for (const struct option *o = table; o->name; o++) {
         if (o->fallback && o->kind != OPTION_HEADING && set_text(o, args, o->fallback, &err) < 0)
-            assert(!"the default of an option must parse");
+            assert(0 && "the default of an option must parse");
     }
 }
 

@@ -231,8 +231,8 @@ static void trust_files_read_back(void **state)
     free(keys);
 
     static const char *const bad[] = {"rsa AAAA x\n", "ed25519 AAAA x\n", "ed25519\n",
-                                      "# fine\n\ned25519 "
-                                      "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n"};
+                                      ("# fine\n\ned25519 "
+                                       "AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n")};
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         put(path, str_of(bad[i]));
         assert_int_equal(trust_read(&keys, &n, path, &err), -1);
