@@ -75,6 +75,7 @@ struct wire_exchange {
     int64_t connection;
     bool reused;
     int32_t http_status;
+    int32_t http_version; /* 10, 11, 20; 0 = none came */
     char content_type[128];
     int64_t retry_after_s;           /* COUNT_NONE */
     struct buf body;                 /* the response's bytes, chunk framing removed */
@@ -90,6 +91,8 @@ struct wire_loop_options {
     void (*on_done)(void *ctx, struct wire_exchange *x);
     void *ctx;
     int32_t max_in_flight; /* 0: no cap */
+    bool user_time_only;   /* leave kernel receive times alone even where there are any */
+    int64_t wakeup_ns;     /* calibrated wake-up latency; 0: wire_loop_new calibrates (20 ms) */
 };
 
 int wire_loop_new(struct wire_loop **out, const struct wire_loop_options *o,

@@ -1,0 +1,461 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "wire/clock_map.h"
+#include "wire/endpoint.h"
+#include "wire/http.h"
+#include "wire/kernel_time.h"
+#include "wire/poller.h"
+#include "wire/transfer.h"
+#include "wire/wakeup.h"
+
+#define SOCKETS_MAX ((size_t)1 << 20)
+#define IDLE_HANDLES_MAX 1024 /* kept for the next requests */
+#define READ_SIZE 16384       /* libcurl's buffer: what one read takes at most */
+#define TLS_READ_SIZE 17408   /* a TLS record with its header and tag */
+
+struct loop_socket {
+    uint32_t generation; /* of the descriptor's number: an event of an earlier one is stale */
+    int64_t connection;  /* COUNT_NONE: not a server's connection */
+    bool stamped;        /* the kernel gives receive times */
+    bool tls;
+    bool more;        /* the last read may have left bytes behind */
+    int64_t lower_ns; /* the last read's lower bound */
+};
+
+struct wire_loop {
+    struct wire_loop_options o;
+    CURLM *multi;
+    struct poller *poller;
+    struct clock_map map;
+    struct wire_transfer *first, *last, *idle;
+    size_t in_flight, idle_n;
+    uint64_t next_seq;
+    int64_t next_connection;
+    int64_t curl_deadline_ns; /* INT64_MAX: none */
+    struct read_now now;
+    struct loop_socket *sockets; /* by descriptor */
+    size_t sockets_n;
+    int socket_failure; /* errno of a socket that could not be watched */
+    struct poller_seen seen;
+};
+
+const struct read_now *loop_now(const struct wire_loop *loop)
+{
+    return &loop->now;
+}
+
+/* --- sockets -------------------------------------------------------------------------------- */
+
+static struct loop_socket *socket_at(struct wire_loop *loop, int fd)
+{
+    size_t n = loop->sockets_n ? loop->sockets_n : 64;
+    struct loop_socket *grown;
+    if (fd < 0 || (size_t)fd >= SOCKETS_MAX)
+        return NULL;
+    if ((size_t)fd < loop->sockets_n)
+        return &loop->sockets[fd];
+    while (n <= (size_t)fd)
+        n *= 2;
+    grown = realloc(loop->sockets, n * sizeof *grown);
+    if (!grown)
+        return NULL;
+    for (size_t i = loop->sockets_n; i < n; i++)
+        grown[i] = (struct loop_socket){.connection = COUNT_NONE};
+    loop->sockets = grown;
+    loop->sockets_n = n;
+    return &grown[fd];
+}
+
+int64_t loop_connection(const struct wire_loop *loop, int fd)
+{
+    return fd >= 0 && (size_t)fd < loop->sockets_n ? loop->sockets[fd].connection : COUNT_NONE;
+}
+
+curl_socket_t loop_open_socket(struct wire_loop *loop, struct wire_transfer *t,
+                               const struct curl_sockaddr *address)
+{
+    bool tcp = address->family == AF_INET || address->family == AF_INET6;
+    struct loop_socket *s;
+    int fd = socket(address->family, address->socktype, address->protocol);
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            t->socket_errno = errno;
+        return CURL_SOCKET_BAD;
+    }
+    fcntl(fd, F_SETFD, FD_CLOEXEC);
+    s = socket_at(loop, fd);
+    if (!s) {
+        t->socket_errno = ENOMEM;
+        close(fd);
+        return CURL_SOCKET_BAD;
+    }
+    *s = (struct loop_socket){
+        .generation = s->generation + 1, .connection = loop->next_connection++, .tls = t->tls};
+    s->stamped = tcp && !loop->o.user_time_only && !t->shares && kernel_time_enable(fd) == 0;
+    t->opened++;
+    return fd;
+}
+
+int loop_close_socket(struct wire_loop *loop, curl_socket_t fd)
+{
+    struct loop_socket *s = socket_at(loop, fd);
+    if (s)
+        *s = (struct loop_socket){.generation = s->generation + 1, .connection = COUNT_NONE};
+    return close(fd);
+}
+
+static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg)
+{
+    struct wire_loop *loop = arg;
+    struct wire_transfer *t = NULL;
+    struct loop_socket *s = socket_at(loop, fd);
+    struct error err = {0};
+    unsigned want = 0;
+    (void)socket_arg;
+    curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&t);
+    if (!s) {
+        loop->socket_failure = ENOMEM;
+        return 0;
+    }
+    if (what == CURL_POLL_IN || what == CURL_POLL_INOUT)
+        want |= POLLER_IN;
+    if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT)
+        want |= POLLER_OUT;
+    if (t && what != CURL_POLL_REMOVE && s->connection != COUNT_NONE) {
+        t->fd = fd;
+        t->x->connection = s->connection;
+    }
+    if (poller_set(loop->poller, fd, want, (uint64_t)s->generation << 32 | (uint32_t)fd, &err) < 0)
+        loop->socket_failure = errno ? errno : ENOMEM;
+    return 0;
+}
+
+static int on_timer(CURLM *multi, long timeout_ms, void *arg)
+{
+    struct wire_loop *loop = arg;
+    (void)multi;
+    loop->curl_deadline_ns =
+        timeout_ms < 0 ? INT64_MAX : clock_mono_ns() + (int64_t)timeout_ms * NS_PER_MS;
+    return 0;
+}
+
+/* --- transfers ------------------------------------------------------------------------------ */
+
+static struct wire_transfer *transfer_take(struct wire_loop *loop)
+{
+    struct wire_transfer *t = loop->idle;
+    if (t) {
+        CURL *easy = t->easy;
+        struct buf body = t->body;
+        loop->idle = t->next;
+        loop->idle_n--;
+        curl_easy_reset(easy);
+        buf_reset(&body);
+        *t = (struct wire_transfer){.easy = easy, .body = body};
+    } else {
+        t = calloc(1, sizeof *t);
+        if (!t)
+            return NULL;
+        buf_init(&t->body, BUF_ANY);
+        t->easy = curl_easy_init();
+        if (!t->easy) {
+            free(t);
+            return NULL;
+        }
+    }
+    t->loop = loop;
+    t->fd = -1;
+    return t;
+}
+
+static void transfer_drop(struct wire_loop *loop, struct wire_transfer *t)
+{
+    wire_exchange_free(t->x);
+    t->x = NULL;
+    if (loop->idle_n < IDLE_HANDLES_MAX) {
+        t->next = loop->idle;
+        loop->idle = t;
+        loop->idle_n++;
+        return;
+    }
+    curl_easy_cleanup(t->easy);
+    buf_release(&t->body);
+    free(t);
+}
+
+static void link_in(struct wire_loop *loop, struct wire_transfer *t)
+{
+    t->seq = loop->next_seq++;
+    t->previous = loop->last;
+    t->next = NULL;
+    if (loop->last)
+        loop->last->next = t;
+    else
+        loop->first = t;
+    loop->last = t;
+    loop->in_flight++;
+}
+
+static void link_out(struct wire_loop *loop, struct wire_transfer *t)
+{
+    if (t->previous)
+        t->previous->next = t->next;
+    else
+        loop->first = t->next;
+    if (t->next)
+        t->next->previous = t->previous;
+    else
+        loop->last = t->previous;
+    loop->in_flight--;
+}
+
+static void hand_over(struct wire_loop *loop, struct wire_transfer *t)
+{
+    struct wire_exchange *x = t->x;
+    curl_multi_remove_handle(loop->multi, t->easy);
+    link_out(loop, t);
+    t->x = NULL;
+    transfer_drop(loop, t);
+    if (loop->o.on_done)
+        loop->o.on_done(loop->o.ctx, x);
+    else
+        wire_exchange_free(x);
+}
+
+static void take_finished(struct wire_loop *loop)
+{
+    CURLMsg *m;
+    int left;
+    while ((m = curl_multi_info_read(loop->multi, &left)) != NULL) {
+        struct wire_transfer *t = NULL;
+        CURLcode rc = m->data.result;
+        if (m->msg != CURLMSG_DONE)
+            continue;
+        curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
+        transfer_conclude(t, rc, loop->now.t_user_ns);
+        hand_over(loop, t);
+    }
+}
+
+static int curl_trouble(CURLMcode rc, struct error *err)
+{
+    if (rc == CURLM_OUT_OF_MEMORY)
+        return error_no_memory(err);
+    return error_set(err, ERROR_ENVIRONMENT, "libcurl: %s", curl_multi_strerror(rc));
+}
+
+static void begin_event(struct wire_loop *loop, int fd, int64_t t_user, int64_t t_lower)
+{
+    loop->now = (struct read_now){.serial = loop->now.serial + 1,
+                                  .fd = fd,
+                                  .t_user_ns = t_user,
+                                  .t_lower_ns = t_lower,
+                                  .t_kernel_ns = TIME_NONE};
+}
+
+static int run_timers(struct wire_loop *loop, struct error *err)
+{
+    int running;
+    long ms = -1;
+    CURLMcode rc;
+    begin_event(loop, -1, clock_mono_ns(), loop->seen.t_lower_ns);
+    rc = curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
+    if (rc != CURLM_OK)
+        return curl_trouble(rc, err);
+    /* libcurl calls on_timer only when its next time differs from the last it told: ask. */
+    curl_multi_timeout(loop->multi, &ms);
+    return on_timer(loop->multi, ms, loop);
+}
+
+int wire_loop_send(struct wire_loop *loop, const struct wire_request *r, struct error *err)
+{
+    struct wire_transfer *t;
+    CURLMcode rc;
+    if (loop->o.max_in_flight > 0 && loop->in_flight >= (size_t)loop->o.max_in_flight)
+        return error_set(err, ERROR_LIMIT, "more than %d requests in flight",
+                         loop->o.max_in_flight);
+    t = transfer_take(loop);
+    if (!t)
+        return error_no_memory(err);
+    t->x = exchange_new(r->tag);
+    t->tls = r->endpoint->tls;
+    t->shares = r->endpoint->http2;
+    if (!t->x) {
+        transfer_drop(loop, t);
+        return error_no_memory(err);
+    }
+    if (transfer_prepare(t, r, err) < 0 || endpoint_apply(r->endpoint, t->easy, r->path, err) < 0) {
+        transfer_drop(loop, t);
+        return -1;
+    }
+    t->x->t_issue_ns = clock_mono_ns();
+    rc = curl_multi_add_handle(loop->multi, t->easy);
+    if (rc != CURLM_OK) {
+        transfer_drop(loop, t);
+        return curl_trouble(rc, err);
+    }
+    link_in(loop, t);
+    t->t_base_ns = clock_mono_ns();
+    return run_timers(loop, err); /* writes the request now, not at the next step */
+}
+
+void wire_loop_cancel_all(struct wire_loop *loop)
+{
+    uint64_t end = loop->next_seq;
+    int64_t now = clock_mono_ns();
+    while (loop->first && loop->first->seq < end) { /* on_done may send more */
+        struct wire_transfer *t = loop->first;
+        transfer_conclude(t, CURLE_OK, now);
+        t->x->end = WIRE_END_CANCELLED;
+        memcpy(t->x->error, "cancelled", sizeof "cancelled");
+        hand_over(loop, t);
+    }
+}
+
+size_t wire_loop_in_flight(const struct wire_loop *loop)
+{
+    return loop->in_flight;
+}
+
+/* --- one step ------------------------------------------------------------------------------- */
+
+static void look_at_kernel(struct wire_loop *loop, struct loop_socket *s, int fd)
+{
+    int64_t real_ns, kernel_ns;
+    size_t most = s->tls ? TLS_READ_SIZE : READ_SIZE;
+    if (kernel_time_peek(fd, most, &loop->now.peeked, &real_ns) < 0)
+        return;
+    s->more = loop->now.peeked == most;
+    kernel_ns = clock_map_to_mono(&loop->map, real_ns);
+    if (kernel_ns > loop->now.t_user_ns) /* it came after poll had reported the socket */
+        loop->now.t_user_ns = clock_mono_ns();
+    if (kernel_ns > loop->now.t_user_ns + loop->map.error_ns + CLOCK_MAP_SLACK_NS)
+        return; /* from the future: the real clock has been set */
+    loop->now.t_kernel_ns = kernel_ns < loop->now.t_user_ns ? kernel_ns : loop->now.t_user_ns;
+}
+
+/* The first socket of a batch is stamped with poll's return. So are the others where the kernel
+ * shows that their bytes had come by then; where it shows nothing, they may have come since. */
+static int64_t user_time(const struct wire_loop *loop, const struct loop_socket *s, size_t i)
+{
+    return i == 0 || s->stamped ? loop->seen.t_return_ns : clock_mono_ns();
+}
+
+static int handle(struct wire_loop *loop, size_t i, struct error *err)
+{
+    const struct poller_event *e = &loop->seen.events[i];
+    int fd = (int)(uint32_t)e->tag, bits = 0, running;
+    struct loop_socket *s = socket_at(loop, fd);
+    CURLMcode rc;
+    if (!s || s->generation != (uint32_t)(e->tag >> 32))
+        return 0; /* closed while this batch was handled */
+    begin_event(loop, fd, user_time(loop, s, i), loop->seen.t_lower_ns);
+    if (e->what & POLLER_IN) {
+        bits |= CURL_CSELECT_IN;
+        if (s->more) /* what the last read left behind may have come with it */
+            loop->now.t_lower_ns = s->lower_ns;
+        s->more = false;
+        if (s->stamped)
+            look_at_kernel(loop, s, fd);
+        s->lower_ns = loop->now.t_lower_ns;
+    }
+    if (e->what & POLLER_OUT)
+        bits |= CURL_CSELECT_OUT;
+    if (e->what & POLLER_ERROR)
+        bits |= CURL_CSELECT_ERR;
+    rc = curl_multi_socket_action(loop->multi, fd, bits, &running);
+    if (rc != CURLM_OK)
+        return curl_trouble(rc, err);
+    take_finished(loop);
+    return 0;
+}
+
+static int check_sockets(struct wire_loop *loop, struct error *err)
+{
+    int failure = loop->socket_failure;
+    loop->socket_failure = 0;
+    return failure ? error_set_errno(err, failure, "cannot watch a socket") : 0;
+}
+
+int wire_loop_step(struct wire_loop *loop, int64_t deadline_ns, struct error *err)
+{
+    int64_t until = deadline_ns < loop->curl_deadline_ns ? deadline_ns : loop->curl_deadline_ns;
+    take_finished(loop); /* what ended while it was sent */
+    if (poller_wait(loop->poller, until, &loop->seen, err) < 0)
+        return -1;
+    if (loop->seen.t_return_ns - loop->map.looked_ns >= NS_PER_S)
+        clock_map_look(&loop->map);
+    for (size_t i = 0; i < loop->seen.n; i++)
+        if (handle(loop, i, err) < 0)
+            return -1;
+    if (loop->curl_deadline_ns <= clock_mono_ns() && run_timers(loop, err) < 0)
+        return -1;
+    take_finished(loop);
+    return check_sockets(loop, err);
+}
+
+void wire_loop_wake(struct wire_loop *loop)
+{
+    poller_wake(loop->poller);
+}
+
+/* --- life ----------------------------------------------------------------------------------- */
+
+int wire_loop_new(struct wire_loop **out, const struct wire_loop_options *o, struct error *err)
+{
+    struct wire_loop *loop = calloc(1, sizeof *loop);
+    int64_t wakeup_ns = o->wakeup_ns;
+    if (!loop)
+        return error_no_memory(err);
+    loop->o = *o;
+    loop->curl_deadline_ns = INT64_MAX;
+    if ((wakeup_ns == 0 && wakeup_calibrate(&wakeup_ns, err) < 0) ||
+        poller_new(&loop->poller, wakeup_ns, err) < 0) {
+        wire_loop_free(loop);
+        return -1;
+    }
+    loop->o.wakeup_ns = wakeup_ns;
+    loop->multi = curl_multi_init();
+    if (!loop->multi) {
+        wire_loop_free(loop);
+        return error_no_memory(err);
+    }
+    curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop);
+    curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, on_timer);
+    curl_multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop);
+    /* Else the pool is cut to four connections a running transfer whenever load pauses. */
+    curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, (long)SOCKETS_MAX);
+    clock_map_init(&loop->map, &clock_pair_system);
+    clock_map_look(&loop->map);
+    *out = loop;
+    return 0;
+}
+
+void wire_loop_free(struct wire_loop *loop)
+{
+    if (!loop)
+        return;
+    loop->o.on_done = NULL;
+    if (loop->multi)
+        while (loop->first)
+            hand_over(loop, loop->first);
+    while (loop->idle) {
+        struct wire_transfer *t = loop->idle;
+        loop->idle = t->next;
+        curl_easy_cleanup(t->easy);
+        buf_release(&t->body);
+        free(t);
+    }
+    if (loop->multi)
+        curl_multi_cleanup(loop->multi); /* closes connections, which calls back into sockets */
+    poller_free(loop->poller);
+    free(loop->sockets);
+    free(loop);
+}
