@@ -1,6 +1,7 @@
 #include "codec/json_stream.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <yajl/yajl_parse.h>
 
 #include "base/utf8.h"
@@ -24,6 +25,7 @@ struct json_stream {
     bool callback_failed;
     unsigned depth, depth_max;
     size_t before; /* bytes of earlier feeds */
+    bool feeding;  /* within a feed, of which yajl counts the bytes */
 };
 
 static int done(struct json_stream *s, int status)
@@ -152,7 +154,33 @@ void json_stream_free(struct json_stream *s)
 
 size_t json_stream_offset(const struct json_stream *s)
 {
-    return s->before + yajl_get_bytes_consumed(s->yajl);
+    return s->before + (s->feeding ? yajl_get_bytes_consumed(s->yajl) : 0);
+}
+
+/* Where the token that ends at `end` begins; the front of the piece when it began before that. */
+static size_t token_start(struct str piece, size_t end)
+{
+    static const char punctuation[] = "{}[],:";
+    size_t at = end;
+    if (at == 0 || at > piece.n)
+        return at;
+    char last = piece.p[--at];
+    if (last == '"') {
+        /* Back to a quote that no backslash escapes: an odd run of them before it would. */
+        while (at > 0) {
+            size_t slashes = 0;
+            if (piece.p[--at] != '"')
+                continue;
+            while (slashes < at && piece.p[at - 1 - slashes] == '\\')
+                slashes++;
+            if (slashes % 2 == 0)
+                break;
+        }
+    } else if (!memchr(punctuation, last, sizeof punctuation)) {
+        while (at > 0 && !memchr("{}[],: \t\r\n\"", piece.p[at - 1], 11))
+            at--;
+    }
+    return at;
 }
 
 static int fail(struct json_stream *s, struct str bytes, struct error *err)
@@ -165,10 +193,16 @@ static int fail(struct json_stream *s, struct str bytes, struct error *err)
     }
     unsigned char *text = yajl_get_error(s->yajl, 0, (const unsigned char *)bytes.p, bytes.n);
     struct str said = str_trim(str_of((const char *)text));
-    struct str why, rest;
-    /* yajl says "parse error: what"; the first part adds nothing. */
-    if (str_cut(said, ':', &why, &rest))
+    struct str kind, rest;
+    /* yajl says "parse error: what": of a token, behind which it stands; or "lexical error: what",
+     * at the byte, or behind one that begins no token. */
+    if (str_cut(said, ':', &kind, &rest)) {
         said = str_trim(rest);
+        if (str_eq(kind, STR("parse error")))
+            at = s->before + token_start(bytes, at - s->before);
+        else if (str_starts(said, STR("invalid char in json text")) && at > s->before)
+            at--;
+    }
     error_set(err, ERROR_INPUT, "not JSON: %.*s", STR_ARG(said));
     if (text)
         yajl_free_error(s->yajl, text);
@@ -237,10 +271,11 @@ int json_stream_feed(struct json_stream *s, struct str bytes, struct error *err)
     if (!paired)
         good.n = s->escapes.first > s->before ? s->escapes.first - s->before : 0;
     s->err = err;
+    s->feeding = true;
     yajl_status status = yajl_parse(s->yajl, (const unsigned char *)good.p, good.n);
-    s->err = NULL;
     if (status != yajl_status_ok)
         return fail(s, good, err);
+    s->feeding = false;
     s->before += good.n;
     if (paired)
         return 0;
@@ -253,11 +288,12 @@ int json_stream_finish(struct json_stream *s, struct error *err)
 {
     s->err = err;
     yajl_status status = yajl_complete_parse(s->yajl);
-    s->err = NULL;
     if (status == yajl_status_ok)
         return 0;
     if (s->callback_failed)
         return fail(s, STR(""), err);
-    error_set(err, ERROR_INPUT, "not JSON: the text ends too early");
+    fail(s, STR(""), err);
+    if (strstr(err->message, "premature EOF"))
+        error_set(err, ERROR_INPUT, "not JSON: the text ends too early");
     return error_at_offset(err, (int64_t)s->before);
 }

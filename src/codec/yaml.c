@@ -27,8 +27,13 @@ static int fail_at(struct error *err, struct json_place at, const char *message,
 static void look_at(struct reader *r, struct fy_token *token)
 {
     const struct fy_mark *mark = token ? fy_token_start_mark(token) : NULL;
-    if (mark && mark->line >= 0 && mark->column >= 0)
-        r->at = (struct json_place){(uint32_t)mark->line + 1, (uint32_t)mark->column + 1};
+    if (!mark || mark->line < 0 || mark->column < 0)
+        return;
+    r->at = (struct json_place){(uint32_t)mark->line + 1, (uint32_t)mark->column + 1};
+    /* The library's mark is behind the opening quote. */
+    enum fy_scalar_style style = fy_token_scalar_style(token);
+    if ((style == FYSS_SINGLE_QUOTED || style == FYSS_DOUBLE_QUOTED) && r->at.column > 1)
+        r->at.column--;
 }
 
 /* The library's own words, of the first error that it met. */
