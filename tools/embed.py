@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Turns text files into C string constants.
 
-usage: embed.py OUT.h NAME=FILE...
+usage: embed.py OUT.c HEADER NAME=FILE...
 
-Each becomes `static const char NAME[]`, ending in NUL: an array of numbers, since a compiler need not
+Each becomes `const char NAME[]`, which HEADER declares, ending in NUL: an array of numbers, since a compiler need not
 take a string literal beyond 4,095 characters.
 """
 import sys
@@ -13,13 +13,13 @@ PER_LINE = 24
 
 
 def main():
-    lines = ["/* Made by tools/embed.py; edit the sources instead. */"]
-    for pair in sys.argv[2:]:
+    lines = ["/* Made by tools/embed.py; edit the sources instead. */", f'#include "{sys.argv[2]}"']
+    for pair in sys.argv[3:]:
         name, path = pair.split("=", 1)
         with open(path, "rb") as f:
             data = f.read() + b"\0"
         numbers = [str(b if b < 128 else b - 256) for b in data]
-        lines.append(f"static const char {name}[] = {{")
+        lines.append(f"const char {name}[] = {{")
         for at in range(0, len(numbers), PER_LINE):
             lines.append("    " + ", ".join(numbers[at:at + PER_LINE]) + ",")
         lines.append("};")
