@@ -54,7 +54,7 @@ struct metrics_band_facts {
     bool kernel_time;                            /* an arrival is the kernel's stamp, if any */
     bool cold;                                   /* cached prompt tokens are unexpected */
     enum metrics_source source;                  /* the run's output_count_source */
-    int64_t issued;                              /* counted by the loop; COUNT_NONE */
+    int64_t issued, issued_warmup;               /* counted by the loop; COUNT_NONE */
     int64_t slo_ttft_ns, slo_tpot_ns;            /* TIME_NONE: not part of --slo */
     struct run_client_load client;
 };
@@ -124,7 +124,7 @@ struct metrics_prompt {
 struct metrics_work {
     struct metrics_spread body, rendered, reported, cached, delta; /* delta: reported - body */
     int64_t cached_requests;                                       /* with cached tokens above 0 */
-    const struct metrics_prompt *prompts; /* one a request of the window, by id, then as it came */
+    const struct metrics_prompt *prompts; /* one a request of the window, by id */
     size_t prompts_n;
 };
 
@@ -136,10 +136,11 @@ struct metrics_outputs {
 
 struct metrics_band {
     struct metrics_band_facts facts;
-    enum status status; /* PASS, or REFUSED with a reason: what the samples alone decide */
-    const char *reason; /* "conservation", "client_saturated", "sent_after_close" …; NULL */
-    bool suspect;       /* the SUSPECT flag: any of flags */
-    unsigned flags;     /* METRICS_FLAGS of names.h */
+    enum status status;          /* PASS, or REFUSED with a reason: what the samples alone decide */
+    const char *reason;          /* "conservation", "sent_outside_window", "client_saturated",
+                                  * "invalid_correctness"; NULL */
+    bool suspect;                /* the SUSPECT flag: any of flags */
+    unsigned flags;              /* METRICS_FLAGS of names.h */
     int64_t window_ns, drain_ns; /* COUNT_NONE */
     struct metrics_counts counts;
     struct metrics_metric metrics[METRIC_COUNT];

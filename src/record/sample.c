@@ -275,6 +275,10 @@ int sample_check_order(const struct sample *s, struct error *err)
         check_after("t_sent", s->t_sent_ns, "t_first_byte", s->t_first_byte_ns, err) < 0 ||
         check_after("t_sent", s->t_sent_ns, "t_end", s->t_end_ns, err) < 0)
         return -1;
+    if (s->outcome == OUTCOME_OK && (s->t_sent_ns == TIME_NONE || s->t_end_ns == TIME_NONE)) {
+        error_set(err, ERROR_INPUT, "a request that ended ok has no t_sent or no t_end");
+        return error_rule(err, "time_order");
+    }
     int64_t before = s->t_sent_ns;
     for (size_t i = 0; i < s->reads_n; i++) {
         const struct sample_read_stamp *r = &s->reads[i];

@@ -172,7 +172,7 @@ int sample_read(struct sample *s, const struct json *line, struct arena *arena,
 int sample_check(const struct sample *s, struct error *err) TALLY_MUST_CHECK;
 /* That time does not run backwards: planned <= issued <= sent <= first byte and first read <= every
  * later read <= end; events in the order of their reads; lower bound and kernel time not after user
- * time. Rule "time_order". */
+ * time; an ok request was sent and ended. Rule "time_order". */
 int sample_check_order(const struct sample *s, struct error *err) TALLY_MUST_CHECK;
 
 /* The events that carry a token: text, reasoning or tool with text (also when it was redacted), or

@@ -60,14 +60,34 @@ int stats_sort(int64_t *v, size_t n, struct error *err)
     return 0;
 }
 
-int64_t stats_divide(int64_t sum, int64_t by)
+/* whole + left / by, left of either sign. */
+static int64_t round_quotient(int64_t whole, int64_t left, int64_t by)
 {
-    assert(by > 0);
-    int64_t whole = sum / by, left = sum % by;
+    whole += left / by;
+    left %= by;
     if (left < 0) {
         whole--;
         left += by;
     }
     bool up = left > by - left || (left == by - left && (whole & 1));
     return whole + up;
+}
+
+int64_t stats_divide(int64_t sum, int64_t by)
+{
+    assert(by > 0);
+    return round_quotient(0, sum, by);
+}
+
+int64_t stats_divide_sum(const int64_t *v, size_t n, int64_t by)
+{
+    assert(by > 0 && (size_t)by >= n);
+    int64_t whole = 0, left = 0;
+    for (size_t i = 0; i < n; i++) {
+        whole += v[i] / by;
+        left += v[i] % by;
+        whole += left / by;
+        left %= by;
+    }
+    return round_quotient(whole, left, by);
 }

@@ -22,7 +22,9 @@
 size_t stats_rank(size_t n, unsigned percent);
 /* Ascending. Radix sort: linear, which matters for the token gaps of a long run. -1 for memory. */
 int stats_sort(int64_t *v, size_t n, struct error *err) TALLY_MUST_CHECK;
-/* The sum of n values divided by `by`, to the nearest integer, halves to even; by > 0. */
+/* sum / by to the nearest integer, halves to even; by > 0. */
 int64_t stats_divide(int64_t sum, int64_t by);
+/* The sum of n values divided by `by` >= n, likewise; the sum itself may pass 64 bits. */
+int64_t stats_divide_sum(const int64_t *v, size_t n, int64_t by);
 
 #endif

@@ -294,6 +294,16 @@ static void order_of_time(void **state)
         assert_string_equal(err.rule, "time_order");
         *times[i] = right;
     }
+    int64_t *const needed[] = {&s.t_sent_ns, &s.t_end_ns};
+    for (size_t i = 0; i < 2; i++) {
+        int64_t right = *needed[i];
+        *needed[i] = TIME_NONE;
+        assert_int_equal(sample_check_order(&s, &err), -1);
+        s.outcome = OUTCOME_TRUNCATED;
+        assert_int_equal(sample_check_order(&s, &err), 0);
+        s.outcome = OUTCOME_OK;
+        *needed[i] = right;
+    }
     events[0].read = 1;
     events[1].read = 0;
     assert_int_equal(sample_check_order(&s, &err), -1);

@@ -97,6 +97,13 @@ static void division(void **state)
     assert_int_equal(stats_divide(-8, 3), -3);
     assert_int_equal(stats_divide(INT64_MAX, 1), INT64_MAX);
     assert_int_equal(stats_divide(INT64_MIN, INT64_MAX), -1);
+    const int64_t few[] = {1, 2, 4, -2}, huge[] = {INT64_MAX, INT64_MAX, INT64_MAX - 3};
+    assert_int_equal(stats_divide_sum(few, 4, 4), 1);
+    assert_int_equal(stats_divide_sum(few, 3, 3), 2);
+    assert_int_equal(stats_divide_sum(few, 2, 2), 2); /* 1.5: to even */
+    assert_int_equal(stats_divide_sum(few, 1, 2), 0); /* 0.5: to even */
+    assert_int_equal(stats_divide_sum(few + 3, 1, 4), 0);
+    assert_true(stats_divide_sum(huge, 3, 3) == INT64_MAX - 1);
 }
 
 int main(void)

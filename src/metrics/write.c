@@ -1,0 +1,335 @@
+/* The JSON of a band's metrics. Whatever is null puts its path and reason aside, to be written as
+ * "unproduced_fields" at the end. */
+#include <assert.h>
+#include <stdio.h>
+
+#include "metrics/metrics.h"
+
+#define PATH_MAX_BYTES 128
+
+struct out {
+    struct json_writer *w;
+    struct buf missing; /* "path\nreason\n" each */
+};
+
+static void put_missing(struct out *o, const char *path, enum metrics_reason why)
+{
+    assert(why != REASON_NONE);
+    buf_addf(&o->missing, "%s\n%s\n", path, metrics_reason_name(why));
+}
+
+static void missing_in(struct out *o, const char *parent, const char *name, enum metrics_reason why)
+{
+    assert(why != REASON_NONE);
+    buf_addf(&o->missing, "%s.%s\n%s\n", parent, name, metrics_reason_name(why));
+}
+
+static void put_i64(struct out *o, const char *name, int64_t v)
+{
+    json_key(o->w, name);
+    json_put_i64(o->w, v);
+}
+
+/* A count that may be absent. */
+static void put_count(struct out *o, const char *parent, const char *name, int64_t v,
+                      enum metrics_reason why)
+{
+    json_key(o->w, name);
+    if (v != COUNT_NONE) {
+        json_put_i64(o->w, v);
+        return;
+    }
+    json_put_null(o->w);
+    missing_in(o, parent, name, why);
+}
+
+static void put_ms(struct out *o, const char *parent, const char *name, int64_t ns,
+                   enum metrics_reason why)
+{
+    json_key(o->w, name);
+    if (ns != COUNT_NONE) {
+        json_put_ms(o->w, ns);
+        return;
+    }
+    json_put_null(o->w);
+    missing_in(o, parent, name, why);
+}
+
+static void put_share(struct out *o, const char *parent, const char *name, double v,
+                      enum metrics_reason why)
+{
+    json_key(o->w, name);
+    if (v >= 0) {
+        json_put_real9(o->w, v);
+        return;
+    }
+    json_put_null(o->w);
+    missing_in(o, parent, name, why);
+}
+
+static void write_counts(struct out *o, const struct metrics_band *m)
+{
+    const struct metrics_counts *c = &m->counts;
+    json_key(o->w, "counts");
+    json_begin_object(o->w);
+    put_i64(o, "issued", c->issued);
+    for (int k = 0; k < OUTCOME_COUNT; k++)
+        put_i64(o, sample_outcome_name((enum sample_outcome)k), c->outcomes[k]);
+    json_key(o->w, "failed_by_kind");
+    json_begin_object(o->w);
+    for (int k = FAILURE_NONE + 1; k <= FAILURE_CLIENT; k++)
+        put_i64(o, sample_failure_name((enum sample_failure)k), c->failures[k]);
+    json_end_object(o->w);
+    put_i64(o, "drained_n", c->drained);
+    put_i64(o, "start_cohort_n", c->start_cohort);
+    put_i64(o, "retries", c->retries);
+    put_i64(o, "zero_token_n", c->zero_token);
+    put_i64(o, "sent_outside_window_n", c->sent_outside);
+    put_count(o, "counts", "unsent", m->facts.open_loop ? m->facts.unsent : COUNT_NONE,
+              REASON_CLOSED_LOOP);
+    put_i64(o, "warmup", c->warmup);
+    put_i64(o, "warmup_not_ok", c->warmup_not_ok);
+    json_key(o->w, "conserved");
+    json_put_bool(o->w, c->conserved);
+    json_end_object(o->w);
+}
+
+static void write_stat(struct out *o, const char *key, enum metrics_stat_id id,
+                       const struct metrics_stat *s, bool pair)
+{
+    json_key(o->w, metrics_stat_name(id));
+    if (s->why != REASON_NONE) {
+        json_put_null(o->w);
+        char path[PATH_MAX_BYTES];
+        snprintf(path, sizeof path, "metrics.%s", key);
+        missing_in(o, path, metrics_stat_name(id), s->why);
+    } else if (pair) {
+        json_begin_array(o->w);
+        json_put_ms(o->w, s->lower_ns);
+        json_put_ms(o->w, s->ns);
+        json_end_array(o->w);
+    } else {
+        json_put_ms(o->w, s->ns);
+    }
+}
+
+static void write_metric(struct out *o, enum metric_id id, const struct metrics_metric *m)
+{
+    const struct metrics_info *info = metrics_info(id);
+    json_key(o->w, info->key);
+    if (m->why != REASON_NONE) {
+        json_put_null(o->w);
+        missing_in(o, "metrics", info->key, m->why);
+        return;
+    }
+    json_begin_object(o->w);
+    put_i64(o, "n", m->n);
+    if (info->shape == METRIC_REAL) {
+        json_key(o->w, "value");
+        json_put_real9(o->w, m->real);
+    } else {
+        put_i64(o, "censored_n", m->censored_n);
+        for (int i = 0; i < METRICS_STATS; i++)
+            write_stat(o, info->key, (enum metrics_stat_id)i, &m->stats[i],
+                       info->shape == METRIC_BOUNDS && i != STAT_MEAN);
+    }
+    json_end_object(o->w);
+}
+
+static void write_disagreement(struct out *o, const char *name,
+                               const struct metrics_disagreement *d)
+{
+    json_key(o->w, name);
+    if (d->n == 0) {
+        json_put_null(o->w);
+        missing_in(o, "tokens.reconciliation", name, REASON_NO_COUNT);
+        return;
+    }
+    json_begin_object(o->w);
+    put_i64(o, "n", d->n);
+    put_i64(o, "differ", d->differ);
+    put_i64(o, "min", d->min);
+    put_i64(o, "max", d->max);
+    put_i64(o, "sum", d->sum);
+    json_end_object(o->w);
+}
+
+static void write_reading(struct out *o, const char *name, const struct sample_counts *c, int64_t n)
+{
+    json_key(o->w, name);
+    if (n == 0) {
+        json_put_null(o->w);
+        missing_in(o, "tokens.readings", name, REASON_NO_COUNT);
+        return;
+    }
+    char path[PATH_MAX_BYTES];
+    snprintf(path, sizeof path, "tokens.readings.%s", name);
+    json_begin_object(o->w);
+    put_i64(o, "n", n);
+    put_i64(o, "total", c->total);
+    put_count(o, path, "text", c->text, REASON_SERVER_SILENT);
+    put_count(o, path, "reasoning", c->reasoning, REASON_SERVER_SILENT);
+    put_count(o, path, "tool", c->tool, REASON_SERVER_SILENT);
+    json_end_object(o->w);
+}
+
+static void write_tokens(struct out *o, const struct metrics_tokens *t)
+{
+    json_key(o->w, "tokens");
+    json_begin_object(o->w);
+    json_key(o->w, "output_count_source");
+    json_put_cstr(o->w, metrics_source_name(t->source));
+    if (t->source == SOURCE_NONE)
+        put_missing(o, "tokens.output_count_source", REASON_NO_COUNT);
+    json_key(o->w, "token_assignment");
+    json_put_cstr(o->w, metrics_assignment_name(t->assignment));
+    put_i64(o, "unassigned_n", t->unassigned);
+    put_count(o, "tokens", "total", t->total, REASON_NO_COUNT);
+    json_key(o->w, "readings");
+    json_begin_object(o->w);
+    for (int k = 0; k < METRICS_SOURCES; k++)
+        write_reading(o, metrics_source_name((enum metrics_source)k), &t->readings[k],
+                      t->readings_n[k]);
+    json_end_object(o->w);
+    json_key(o->w, "reconciliation");
+    json_begin_object(o->w);
+    write_disagreement(o, "observed_less_reported", &t->reported_observed);
+    write_disagreement(o, "retokenized_less_reported", &t->reported_retokenized);
+    write_disagreement(o, "retokenized_less_observed", &t->observed_retokenized);
+    json_end_object(o->w);
+    put_i64(o, "itl_gaps_after_close", t->gaps_after_close);
+    put_i64(o, "itl_tokens_first_arrival", t->tokens_first_arrival);
+    json_end_object(o->w);
+}
+
+static void write_spread(struct out *o, const char *name, const struct metrics_spread *s,
+                         enum metrics_reason why)
+{
+    json_key(o->w, name);
+    if (s->n == 0) {
+        json_put_null(o->w);
+        missing_in(o, "prompt_work", name, why);
+        return;
+    }
+    json_begin_object(o->w);
+    put_i64(o, "n", s->n);
+    put_i64(o, "min", s->min);
+    put_i64(o, "median", s->median);
+    put_i64(o, "max", s->max);
+    json_end_object(o->w);
+}
+
+static void write_work(struct out *o, const struct metrics_work *work)
+{
+    json_key(o->w, "prompt_work");
+    json_begin_object(o->w);
+    write_spread(o, "body", &work->body, REASON_NOT_RECORDED);
+    write_spread(o, "rendered", &work->rendered, REASON_NOT_RECORDED);
+    write_spread(o, "reported", &work->reported, REASON_SERVER_SILENT);
+    write_spread(o, "cached", &work->cached, REASON_SERVER_SILENT);
+    write_spread(o, "delta", &work->delta,
+                 work->reported.n == 0 ? REASON_SERVER_SILENT : REASON_NOT_RECORDED);
+    put_i64(o, "cached_requests", work->cached_requests);
+    json_end_object(o->w);
+}
+
+static void write_outputs(struct out *o, const struct metrics_outputs *m)
+{
+    json_key(o->w, "outputs");
+    json_begin_object(o->w);
+    put_i64(o, "checked", m->checked);
+    put_i64(o, "degenerate", m->degenerate);
+    put_i64(o, "longest_run", m->longest_run);
+    json_end_object(o->w);
+}
+
+static void write_lag(struct out *o, const char *name, const struct client_lag *lag, bool counted)
+{
+    json_key(o->w, name);
+    if (lag->p99_ns == COUNT_NONE) {
+        json_put_null(o->w);
+        missing_in(o, "validity", name, REASON_NOT_RECORDED);
+        return;
+    }
+    json_begin_object(o->w);
+    if (counted)
+        put_i64(o, "n", lag->n);
+    json_key(o->w, "p50");
+    json_put_ms(o->w, lag->p50_ns);
+    json_key(o->w, "p99");
+    json_put_ms(o->w, lag->p99_ns);
+    json_key(o->w, "max");
+    json_put_ms(o->w, lag->max_ns);
+    json_end_object(o->w);
+}
+
+static void write_rules(struct out *o, const char *name, unsigned mask)
+{
+    json_key(o->w, name);
+    json_begin_array(o->w);
+    for (int k = 0; k < CLIENT_RULE_COUNT; k++)
+        if (mask & 1u << k)
+            json_put_cstr(o->w, client_rule_name((enum client_rule)k));
+    json_end_array(o->w);
+}
+
+static void write_validity(struct out *o, const struct metrics_band *m)
+{
+    const struct metrics_client *c = &m->client;
+    json_key(o->w, "validity");
+    json_begin_object(o->w);
+    json_key(o->w, "client");
+    json_put_cstr(o->w, client_verdict_name(c->verdict));
+    write_rules(o, "suspect", c->suspect);
+    write_rules(o, "saturated", c->saturated);
+    write_rules(o, "not_judged", c->unknown);
+    put_share(o, "validity", "cpu_share", c->cpu_share, REASON_NOT_RECORDED);
+    put_share(o, "validity", "parser_cpu_share", c->parser_cpu_share, REASON_NOT_RECORDED);
+    put_share(o, "validity", "multi_event_share", c->multi_event_share, REASON_NOTHING);
+    write_lag(o, "send_lag_ms", &c->send_lag, true);
+    write_lag(o, "read_lag_ms", &c->read_lag, true);
+    write_lag(o, "loop_lag_ms", &c->loop_lag, false);
+    put_ms(o, "validity", "window_ms", m->window_ns, REASON_NO_WINDOW);
+    put_ms(o, "validity", "drain_ms", m->drain_ns, REASON_NO_WINDOW);
+    json_key(o->w, "flags");
+    json_begin_array(o->w);
+    for (int k = 0; k < METRICS_FLAGS; k++)
+        if (m->flags & 1u << k)
+            json_put_cstr(o->w, metrics_flag_name((enum metrics_flag)k));
+    json_end_array(o->w);
+    json_end_object(o->w);
+}
+
+static void write_missing(struct out *o)
+{
+    struct str rest = buf_str(&o->missing), path, reason;
+    json_key(o->w, "unproduced_fields");
+    json_begin_object(o->w);
+    while (rest.n > 0) {
+        str_cut(rest, '\n', &path, &rest);
+        str_cut(rest, '\n', &reason, &rest);
+        json_key_str(o->w, path);
+        json_put_str(o->w, reason);
+    }
+    json_end_object(o->w);
+    /* What memory refused here must not go unseen: the caller checks its own buffer. */
+    if (o->missing.failed)
+        o->w->out->failed = o->missing.failed;
+}
+
+void metrics_write_json(const struct metrics_band *m, struct json_writer *w)
+{
+    struct out o = {.w = w, .missing = BUF_INIT(BUF_ANY)};
+    write_counts(&o, m);
+    json_key(w, "metrics");
+    json_begin_object(w);
+    for (int i = 0; i < METRIC_COUNT; i++)
+        write_metric(&o, (enum metric_id)i, &m->metrics[i]);
+    json_end_object(w);
+    write_tokens(&o, &m->tokens);
+    write_work(&o, &m->work);
+    write_outputs(&o, &m->outputs);
+    write_validity(&o, m);
+    write_missing(&o);
+    buf_release(&o.missing);
+}
