@@ -129,6 +129,13 @@ size_t utf8_valid_prefix(struct str s)
     return at;
 }
 
+size_t utf8_ill_formed(struct str s, size_t at)
+{
+    bool whole;
+    size_t n = at < s.n ? subpart(s, at, &whole) : 0;
+    return n && whole ? 0 : n;
+}
+
 size_t utf8_count(struct str s)
 {
     size_t count = 0;

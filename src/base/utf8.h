@@ -29,6 +29,8 @@ static inline bool utf8_valid(struct str s)
 {
     return utf8_valid_prefix(s) == s.n;
 }
+/* Bytes at `at` that are ill-formed together, one U+FFFD's worth; 0 where a character begins. */
+size_t utf8_ill_formed(struct str s, size_t at);
 size_t utf8_count(struct str s); /* code points; an ill-formed byte counts as one */
 /* Appends s with every maximal ill-formed subpart replaced by U+FFFD (Unicode 3.9, as WHATWG and
  * Python do); returns how many were replaced. */

@@ -20,8 +20,7 @@ struct cache_line {
 struct encoder {
     struct encoder *next;
     const struct tokenizer *t;
-    struct buf lossy;
-    struct norm_text norm[2];
+    struct norm_text repaired, norm[2];
     struct bpe_work work;
     uint32_t *symbol;
     size_t symbol_cap;
@@ -41,7 +40,7 @@ static void encoder_free(struct encoder *e)
 {
     if (!e)
         return;
-    buf_release(&e->lossy);
+    norm_text_release(&e->repaired);
     norm_text_release(&e->norm[0]);
     norm_text_release(&e->norm[1]);
     bpe_work_release(&e->work);
@@ -76,7 +75,7 @@ struct encoder *encoder_borrow(const struct tokenizer *t, struct error *err)
         return NULL;
     }
     e->t = t;
-    buf_init(&e->lossy, SIZE_MAX / 2);
+    norm_text_init(&e->repaired);
     norm_text_init(&e->norm[0]);
     norm_text_init(&e->norm[1]);
     return e;
@@ -136,6 +135,17 @@ static int emit(struct encoder *e, uint32_t id, size_t from, size_t to)
     }
     out->id[out->n++] = id;
     return 0;
+}
+
+static int emit_hit(struct encoder *e, const struct norm_view *view, const struct added_hit *hit)
+{
+    size_t from = hit->from, to = hit->to;
+    if (from < to)
+        return emit(e, hit->token->id, norm_origin(view, from).from, norm_origin(view, to - 1).to);
+    size_t at = from < view->text.n ? norm_origin(view, from).from
+                : from > 0          ? norm_origin(view, from - 1).to
+                                    : view->base;
+    return emit(e, hit->token->id, at, at);
 }
 
 /* Offsets of the last n ids, which together stand for bytes [from, to) of the view. */
@@ -292,9 +302,7 @@ static int encode_between(struct encoder *e, const struct norm_view *view)
         struct norm_view part = norm_part(view, at, hit.from);
         if (encode_plain(e, &part) < 0)
             return -1;
-        size_t from = hit.from < hit.to ? norm_origin(view, hit.from).from : 0;
-        size_t to = hit.from < hit.to ? norm_origin(view, hit.to - 1).to : 0;
-        if (emit(e, hit.token->id, from, to) < 0)
+        if (emit_hit(e, view, &hit) < 0)
             return -1;
         at = hit.to;
     }
@@ -320,7 +328,7 @@ static int encode_huggingface(struct encoder *e, const struct norm_view *view)
     size_t at = 0;
     while (added_next(&e->t->raw, view->text, &w, e->plain, &hit)) {
         struct norm_view part = norm_part(view, at, hit.from);
-        if (encode_part(e, &part) < 0 || emit(e, hit.token->id, hit.from, hit.to) < 0)
+        if (encode_part(e, &part) < 0 || emit_hit(e, view, &hit) < 0)
             return -1;
         at = hit.to;
     }
@@ -340,7 +348,7 @@ static int encode_llama_cpp(struct encoder *e, const struct norm_view *view)
             return -1;
         if (i == e->hits.n)
             break;
-        if (emit(e, e->hits.hit[i].token->id, e->hits.hit[i].from, e->hits.hit[i].to) < 0)
+        if (emit_hit(e, view, &e->hits.hit[i]) < 0)
             return -1;
         at = e->hits.hit[i].to;
     }
@@ -351,19 +359,29 @@ static int encode_llama_cpp(struct encoder *e, const struct norm_view *view)
 static int repair(struct encoder *e, struct str text, struct norm_view *view)
 {
     struct norm_view in = {.text = text};
-    size_t at = utf8_valid_prefix(text);
+    struct norm_text *fixed = &e->repaired;
+    size_t bad = utf8_valid_prefix(text), done = 0;
     e->out->replaced = 0;
-    if (at == text.n) {
+    if (bad == text.n) {
         *view = in;
         return 0;
     }
-    if (!e->out->with_offsets) {
-        buf_reset(&e->lossy);
-        e->out->replaced = utf8_add_lossy(&e->lossy, text);
-        *view = (struct norm_view){.text = buf_str(&e->lossy)};
-        return buf_check(&e->lossy, "repaired text", e->err);
+    norm_text_reset(fixed);
+    fixed->want_origin = e->out->with_offsets;
+    while (done < text.n) {
+        size_t n = utf8_ill_formed(text, bad);
+        norm_keep(fixed, &in, done, bad);
+        if (n) {
+            norm_put(fixed, &in, bad, bad + n, STR("\xEF\xBF\xBD"));
+            e->out->replaced++;
+        }
+        done = bad + n;
+        bad = done + utf8_valid_prefix(str_skip(text, done));
     }
-    return error_set(e->err, ERROR_INPUT, "the text is not UTF-8 at byte %zu", at);
+    *view = norm_text_view(fixed);
+    if (buf_check(&fixed->bytes, "repaired text", e->err) < 0)
+        return -1;
+    return buf_check(&fixed->origins, "origins of the repaired text", e->err);
 }
 
 static int encode_call(struct encoder *e, struct str text, const struct encode_options *o)

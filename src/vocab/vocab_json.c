@@ -378,6 +378,9 @@ static int add_added(struct vocab *v, struct vocab_added *a, uint32_t *next, str
         a->id = *next;
         if (vocab_tokens_reserve(v, (uint64_t)a->id + 1, err) < 0)
             return -1;
+        if (v->tokens[a->id].text.p)
+            return error_set(err, ERROR_INPUT, "it would get the id %u, which is \"%.*s\"", a->id,
+                             STR_ARG(str_first(v->tokens[a->id].text, 64)));
         v->tokens[a->id] = (struct vocab_token){.text = a->text, .added_only = true};
         vocab_index_add(v, a->id);
     }

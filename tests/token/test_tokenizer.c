@@ -1,0 +1,317 @@
+/* The tokenizer's public face, on vocabularies small enough to work by hand. */
+#include "support.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "token/pieces.h"
+
+#define BYTE_LEVEL(regex) \
+    "{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":" regex "}"
+
+/* A byte-level vocabulary: the 256 bytes by their place in the alphabet, then `more`. */
+static void byte_vocab(struct buf *b, const char *more)
+{
+    buf_adds(b, "\"vocab\":{");
+    for (unsigned byte = 0; byte < 256; byte++)
+        buf_addf(b, "\"\\u%04x\":%u,", byte_level_char((uint8_t)byte), byte);
+    buf_truncate(b, b->n - 1);
+    buf_addf(b, "%s}", more);
+}
+
+/* around: members before the model; more: further tokens; flags and merges of the model. */
+static struct tokenizer *make(const char *around, const char *more, const char *model)
+{
+    struct buf b = BUF_INIT(1 << 20);
+    struct tokenizer *t = NULL;
+    struct error err = {0};
+    buf_addf(&b, "{%s,\"model\":{\"type\":\"BPE\",", around);
+    byte_vocab(&b, more);
+    buf_addf(&b, ",%s}}", model);
+    if (tokenizer_open_bytes(&t, buf_str(&b), "test", &(struct tokenizer_options){0}, &err) < 0)
+        show_error(&err);
+    buf_release(&b);
+    assert_non_null(t);
+    return t;
+}
+
+static void expect(const struct tokenizer *t, struct str text, const struct encode_options *o,
+                   const uint32_t *want, size_t n)
+{
+    struct token_ids ids = {0};
+    struct error err = {0};
+    size_t counted;
+    if (tokenizer_encode(t, text, o, &ids, &err) < 0) {
+        show_error(&err);
+        fail();
+    }
+    for (size_t i = 0; i < ids.n && i < n; i++)
+        if (ids.id[i] != want[i])
+            fail_msg("id %zu of \"%.*s\" is %u, not %u", i, STR_ARG(text), ids.id[i], want[i]);
+    if (ids.n != n)
+        fail_msg("%zu ids of \"%.*s\", not %zu", ids.n, STR_ARG(text), n);
+    assert_int_equal(tokenizer_count(t, text, o, &counted, &err), 0);
+    assert_int_equal(counted, n);
+    token_ids_release(&ids);
+}
+
+#define EXPECT(t, text, o, ...)                                    \
+    do {                                                           \
+        const uint32_t want_[] = {__VA_ARGS__};                    \
+        expect(t, text, o, want_, sizeof want_ / sizeof want_[0]); \
+    } while (0)
+
+static const struct encode_options parsed = {0}, plain = {.special_text = SPECIAL_TEXT_PLAIN},
+                                   special = {.add_special = true};
+
+#define SPECIALS                                                               \
+    "\"added_tokens\":["                                                       \
+    "{\"id\":258,\"content\":\"<s>\",\"special\":true},"                       \
+    "{\"id\":259,\"content\":\"<s>>\",\"special\":true},"                      \
+    "{\"id\":260,\"content\":\"<u>\",\"special\":false,\"normalized\":false}," \
+    "{\"id\":261,\"content\":\"<l>\",\"special\":true,\"lstrip\":true},"       \
+    "{\"id\":262,\"content\":\"<r>\",\"special\":true,\"rstrip\":true},"       \
+    "{\"id\":263,\"content\":\"<w>\",\"special\":true,\"single_word\":true}]"
+#define AROUND SPECIALS ",\"pre_tokenizer\":" BYTE_LEVEL("true") ",\"decoder\":" BYTE_LEVEL("true")
+#define MERGES "\"merges\":[\"a b\",\"ab c\"]"
+#define MORE ",\"ab\":256,\"abc\":257"
+
+static void merges_by_rank(void **state)
+{
+    (void)state;
+    struct tokenizer *t = make(AROUND, MORE, MERGES);
+    EXPECT(t, STR("abcab"), &parsed, 257, 256);
+    EXPECT(t, STR("aab c"), &parsed, 'a', 256, ' ', 'c');
+    expect(t, STR(""), &parsed, NULL, 0);
+    tokenizer_free(t);
+}
+
+static void added_tokens(void **state)
+{
+    (void)state;
+    struct tokenizer *t = make(AROUND, MORE, MERGES);
+    EXPECT(t, STR("a<s>b"), &parsed, 'a', 258, 'b');
+    EXPECT(t, STR("<s>>"), &parsed, 259); /* the longest */
+    EXPECT(t, STR("<s>"), &plain, '<', 's', '>');
+    EXPECT(t, STR("<u>"), &plain, 260); /* not special: matched all the same */
+    EXPECT(t, STR("a \n<l>b"), &parsed, 'a', 261, 'b');
+    EXPECT(t,
+           STR("a<r> \xC2\xA0"
+               "b"),
+           &parsed, 'a', 262, 'b');
+    EXPECT(t, STR("a <w> b"), &parsed, 'a', ' ', 263, ' ', 'b');
+    EXPECT(t, STR("a<w>"), &parsed, 'a', '<', 'w', '>');
+    EXPECT(t, STR("<r> <l>"), &parsed, 262, 261); /* the earlier rstrip wins */
+    EXPECT(t, STR("<s"), &parsed, '<', 's');
+    tokenizer_free(t);
+}
+
+static void template(void **state)
+{
+    (void)state;
+    struct tokenizer *t =
+        make(AROUND ",\"truncation\":{\"max_length\":1},\"padding\":{\"strategy\":{\"Fixed\":9}},"
+                    "\"post_processor\":{\"type\":\"TemplateProcessing\",\"single\":["
+                    "{\"SpecialToken\":{\"id\":\"<s>\",\"type_id\":0}},{\"Sequence\":{\"id\":\"A\","
+                    "\"type_id\":0}},{\"SpecialToken\":{\"id\":\"<u>\",\"type_id\":0}}],"
+                    "\"special_tokens\":{\"<s>\":{\"ids\":[258]},\"<u>\":{\"ids\":[260,260]}}}",
+             MORE, MERGES);
+    EXPECT(t, STR("abc"), &special, 258, 257, 260, 260);
+    EXPECT(t, STR("a b"), &parsed, 'a', ' ', 'b'); /* truncation and padding shape nothing */
+    tokenizer_free(t);
+}
+
+static void ignores_merges(void **state)
+{
+    (void)state;
+    /* "bca" is reachable by no merge: only whole, and only with the flag. */
+    struct tokenizer *t = make(AROUND, MORE ",\"bca\":258", MERGES ",\"ignore_merges\":true");
+    EXPECT(t, STR("bca"), &parsed, 258);
+    EXPECT(t, STR("bcab"), &parsed, 'b', 'c', 256);
+    tokenizer_free(t);
+    t = make(AROUND, MORE ",\"bca\":258", MERGES);
+    EXPECT(t, STR("bca"), &parsed, 'b', 'c', 'a');
+    tokenizer_free(t);
+}
+
+static void nfc(void **state)
+{
+    (void)state;
+    struct tokenizer *t = make(AROUND ",\"normalizer\":{\"type\":\"NFC\"}", MORE, MERGES);
+    EXPECT(t, STR("xe\u0301"), &parsed, 'x', 0xC3, 0xA9);
+    EXPECT(t, STR("\u1100\u1161\u11A8"), &parsed, 0xEA, 0xB0, 0x81); /* one Hangul syllable */
+    EXPECT(t, STR("\u0344"), &parsed, 0xCC, 0x88, 0xCC, 0x81);       /* never composed again */
+    tokenizer_free(t);
+    t = make(AROUND, MORE, MERGES);
+    EXPECT(t, STR("xe\u0301"), &parsed, 'x', 'e', 0xCC, 0x81);
+    tokenizer_free(t);
+}
+
+static void offsets(void **state)
+{
+    (void)state;
+    struct tokenizer *t = make(AROUND ",\"normalizer\":{\"type\":\"NFC\"}", MORE, MERGES);
+    struct token_ids ids = {.with_offsets = true};
+    struct error err = {0};
+    struct str text = STR("ab xe\u0301<s>abc");
+    static const uint32_t want[][3] = {{256, 0, 2},  {' ', 2, 3},  {'x', 3, 4},  {0xC3, 4, 7},
+                                       {0xA9, 4, 7}, {258, 7, 10}, {257, 10, 13}};
+    assert_int_equal(tokenizer_encode(t, text, &parsed, &ids, &err), 0);
+    assert_int_equal(ids.n, 7);
+    for (size_t i = 0; i < 7; i++) {
+        assert_int_equal(ids.id[i], want[i][0]);
+        assert_int_equal(ids.from[i], want[i][1]);
+        assert_int_equal(ids.to[i], want[i][2]);
+    }
+    token_ids_release(&ids);
+    tokenizer_free(t);
+}
+
+static void ill_formed_text(void **state)
+{
+    (void)state;
+    struct tokenizer *t = make(AROUND, MORE, MERGES);
+    struct token_ids ids = {0};
+    struct error err = {0};
+    assert_int_equal(tokenizer_encode(t, STR("ab\xFF\xC3(ab"), &parsed, &ids, &err), 0);
+    assert_int_equal(ids.replaced, 2);
+    assert_int_equal(ids.n, 1 + 3 + 3 + 1 + 1);
+    assert_int_equal(ids.id[1], 0xEF);
+    token_ids_release(&ids);
+    ids.with_offsets = true;
+    assert_int_equal(tokenizer_encode(t, STR("ab\xF0\x9F(ab"), &parsed, &ids, &err), 0);
+    assert_int_equal(ids.n, 1 + 3 + 1 + 1);
+    assert_int_equal(ids.from[1], 2);
+    assert_int_equal(ids.to[3], 4);
+    assert_int_equal(ids.from[5], 5);
+    token_ids_release(&ids);
+    tokenizer_free(t);
+}
+
+static void decodes(void **state)
+{
+    (void)state;
+    struct tokenizer *t = make(AROUND, MORE, MERGES);
+    static const uint32_t ids[] = {258, 257, 0xC3, 0xA9, 0xC3, ' ', 260}, none[] = {5000};
+    struct buf out = BUF_INIT(4096);
+    struct error err = {0};
+    assert_int_equal(tokenizer_decode(t, ids, 7, false, &out, &err), 0);
+    assert_string_equal(out.p, "<s>abc\u00E9\uFFFD <u>");
+    buf_reset(&out);
+    assert_int_equal(tokenizer_decode(t, ids, 7, true, &out, &err), 0);
+    assert_string_equal(out.p, "abc\u00E9\uFFFD <u>");
+    assert_int_equal(tokenizer_decode(t, none, 1, true, &out, &err), -1);
+    assert_int_equal(err.kind, ERROR_INPUT);
+    buf_reset(&out);
+    assert_int_equal(tokenizer_piece(t, 257, &out), 0);
+    assert_string_equal(out.p, "abc");
+    assert_int_equal(tokenizer_piece(t, 5000, &out), -1);
+    assert_int_equal(tokenizer_id_of(t, STR("<u>")), 260);
+    assert_int_equal(tokenizer_id_of(t, STR("nothing")), -1);
+    struct str text;
+    uint32_t id;
+    assert_int_equal(tokenizer_special(t, 1, &text, &id), 0);
+    assert_int_equal(id, 259);
+    assert_int_equal(tokenizer_special(t, 5, &text, &id), -1);
+    buf_release(&out);
+    tokenizer_free(t);
+}
+
+/* Both spellings of merges, and a GGUF: other files, one vocabulary. */
+static void digests(void **state)
+{
+    (void)state;
+    struct tokenizer_info a, b;
+    struct tokenizer *one = make(AROUND, MORE, MERGES);
+    struct tokenizer *two = make(AROUND, MORE, "\"merges\":[[\"a\",\"b\"],[\"ab\",\"c\"]]");
+    tokenizer_describe(one, &a);
+    tokenizer_describe(two, &b);
+    assert_string_not_equal(a.tokenizer_sha256, b.tokenizer_sha256);
+    assert_string_equal(a.vocabulary_sha256, b.vocabulary_sha256);
+    assert_string_equal(a.pipeline_sha256, b.pipeline_sha256);
+    assert_string_equal(a.format, "tokenizer.json");
+    assert_string_equal(a.pre, "gpt2");
+    assert_int_equal(a.vocab_size, 264);
+    tokenizer_free(two);
+    /* The merges in another order are another vocabulary, the pipeline is the same. */
+    two = make(AROUND, MORE ",\"bc\":258", "\"merges\":[\"a b\",\"ab c\",\"b c\"]");
+    struct tokenizer *three =
+        make(AROUND, MORE ",\"bc\":258", "\"merges\":[\"b c\",\"a b\",\"ab c\"]");
+    tokenizer_describe(two, &a);
+    tokenizer_describe(three, &b);
+    assert_string_not_equal(a.vocabulary_sha256, b.vocabulary_sha256);
+    assert_string_equal(a.pipeline_sha256, b.pipeline_sha256);
+    tokenizer_free(two);
+    two = make(AROUND ",\"normalizer\":{\"type\":\"NFC\"}", MORE, MERGES);
+    tokenizer_describe(one, &a);
+    tokenizer_describe(two, &b);
+    assert_string_equal(a.vocabulary_sha256, b.vocabulary_sha256);
+    assert_string_not_equal(a.pipeline_sha256, b.pipeline_sha256);
+    tokenizer_free(one);
+    tokenizer_free(two);
+    tokenizer_free(three);
+}
+
+/* A word far beyond the short-word path gives what definition demands: merges by rank, leftmost. */
+static void long_words(void **state)
+{
+    (void)state;
+    struct tokenizer *t = make(AROUND, MORE, MERGES);
+    struct buf text = BUF_INIT(1 << 16);
+    struct token_ids ids = {0};
+    struct error err = {0};
+    for (int i = 0; i < 5000; i++)
+        buf_adds(&text, i % 3 ? "abc" : "ab");
+    assert_int_equal(tokenizer_encode(t, buf_str(&text), &parsed, &ids, &err), 0);
+    assert_int_equal(ids.n, 5000);
+    for (size_t i = 0; i < 5000; i++)
+        assert_int_equal(ids.id[i], i % 3 ? 257 : 256);
+    token_ids_release(&ids);
+    buf_release(&text);
+    tokenizer_free(t);
+}
+
+static void *encode_often(void *p)
+{
+    const struct tokenizer *t = p;
+    struct token_ids ids = {0};
+    struct error err = {0};
+    size_t bad = 0;
+    for (int i = 0; i < 500; i++)
+        bad += tokenizer_encode(t, STR("abcab <s> x"), &parsed, &ids, &err) < 0 || ids.n != 6;
+    token_ids_release(&ids);
+    return bad ? p : NULL;
+}
+
+static void threads(void **state)
+{
+    (void)state;
+    struct tokenizer *t = make(AROUND, MORE, MERGES);
+    pthread_t thread[4];
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&thread[i], NULL, encode_often, t), 0);
+    for (int i = 0; i < 4; i++) {
+        void *result;
+        pthread_join(thread[i], &result);
+        assert_null(result);
+    }
+    tokenizer_free(t);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(merges_by_rank),
+        cmocka_unit_test(added_tokens),
+        cmocka_unit_test(template),
+        cmocka_unit_test(ignores_merges),
+        cmocka_unit_test(nfc),
+        cmocka_unit_test(offsets),
+        cmocka_unit_test(ill_formed_text),
+        cmocka_unit_test(decodes),
+        cmocka_unit_test(digests),
+        cmocka_unit_test(long_words),
+        cmocka_unit_test(threads),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

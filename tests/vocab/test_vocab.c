@@ -1,0 +1,371 @@
+/* Reading vocabularies: what a file says, and what hostile files get. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/buf.h"
+#include "vocab/vocab.h"
+
+static struct vocab *must_open(struct str bytes)
+{
+    struct vocab *v = NULL;
+    struct error err = {0};
+    if (vocab_open(&v, bytes, "test", &err) < 0)
+        fail_msg("%s", err.message);
+    return v;
+}
+
+/* The bytes must be refused with this kind and these words, with or without a place. */
+static void must_refuse(struct str bytes, enum error_kind kind, const char *words, bool placed)
+{
+    struct vocab *v = NULL;
+    struct error err = {0};
+    if (vocab_open(&v, bytes, "test", &err) == 0)
+        fail_msg("taken, not refused: %.*s", STR_ARG(str_first(bytes, 200)));
+    if (!strstr(err.message, words) || err.kind != kind)
+        fail_msg("said (kind %d) \"%s\", not \"%s\"", (int)err.kind, err.message, words);
+    assert_null(v);
+    assert_string_equal(err.file, "test");
+    assert_true(err.remedy[0] != '\0');
+    if (placed)
+        assert_true(err.offset > 0);
+}
+
+#define HEAD "{\"version\":\"1.0\",\"added_tokens\":[],\"model\":{\"type\":\"BPE\","
+
+static void both_spellings_of_merges(void **state)
+{
+    (void)state;
+    static const char *const merges[] = {"[\"a b\",\"ab c\"]", "[[\"a\",\"b\"],[\"ab\",\"c\"]]"};
+    for (size_t i = 0; i < 2; i++) {
+        struct buf b = BUF_INIT(4096);
+        buf_addf(&b, HEAD "\"vocab\":{\"c\":2,\"a\":0,\"b\":1,\"ab\":5,\"abc\":4},\"merges\":%s}}",
+                 merges[i]);
+        struct vocab *v = must_open(buf_str(&b));
+        assert_int_equal(v->n, 6);
+        assert_null(v->tokens[3].text.p); /* a hole */
+        assert_int_equal(v->merge_n, 2);
+        assert_int_equal(v->merges[1].left, 5);
+        assert_int_equal(v->merges[1].right, 2);
+        assert_int_equal(v->merges[1].result, 4);
+        assert_int_equal(vocab_find(v, STR("abc")), 4);
+        assert_int_equal(vocab_find(v, STR("abcd")), VOCAB_NONE);
+        vocab_free(v);
+        buf_release(&b);
+    }
+}
+
+/* merges may stand before the vocabulary they speak of. */
+static void merges_first(void **state)
+{
+    (void)state;
+    struct vocab *v = must_open(STR(
+        HEAD "\"merges\":[\"a b\"],\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"unk_token\":\"a\"}}"));
+    assert_int_equal(v->merges[0].result, 2);
+    assert_int_equal(v->unk, 0);
+    vocab_free(v);
+}
+
+/* Ids of added tokens: the model's own, else counted up, as the reference does. */
+static void added_ids(void **state)
+{
+    (void)state;
+    struct vocab *v = must_open(STR(
+        "{\"added_tokens\":[{\"id\":9,\"content\":\"<x>\",\"special\":true},"
+        "{\"id\":1,\"content\":\"b\",\"normalized\":true},{\"id\":77,\"content\":\"<y>\"},"
+        "{\"id\":9,\"content\":\"<x>\",\"special\":true,\"rstrip\":true}],"
+        "\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}}"));
+    assert_int_equal(v->added_n, 3);
+    assert_int_equal(v->added[0].id, 3);
+    assert_true(v->added[0].special && v->added[0].rstrip && !v->added[0].normalized);
+    assert_int_equal(v->added[1].id, 1);
+    assert_true(v->added[1].normalized);
+    assert_int_equal(v->added[2].id, 4);
+    assert_true(v->tokens[3].added_only && !v->tokens[1].added_only);
+    assert_int_equal(vocab_find(v, STR("<y>")), 4);
+    vocab_free(v);
+}
+
+static void padding(void **state)
+{
+    (void)state;
+    struct vocab *v = must_open(STR(
+        HEAD "\"vocab\":{\"a\":0,\"b\":1,\"ab\":2,\"[PAD3]\":3,\"c\":4,\"[PAD5]\":5,\"[PAD6]\":6},"
+             "\"merges\":[\"a b\"]}}"));
+    assert_int_equal(v->padding, 2);
+    assert_true(vocab_is_padding(STR("[PAD3]"), 3));
+    assert_false(vocab_is_padding(STR("[PAD3]"), 4));
+    assert_false(vocab_is_padding(STR("[PAD]"), 0));
+    vocab_free(v);
+}
+
+static const struct {
+    const char *text;
+    enum error_kind kind;
+    const char *words;
+    bool placed;
+} hostile[] = {
+    {"", ERROR_INPUT, "empty", true},
+    {"[]", ERROR_INPUT, "neither", true},
+    {"{}", ERROR_INPUT, "not a tokenizer.json", false},
+    {"{\"model\":{\"type\":\"BPE\"", ERROR_INPUT, "ends too early", true},
+    {"{\"model\":{\"type\":\"BPE\",\"merges\":[]}}", ERROR_INPUT, "no vocab", false},
+    {HEAD "\"vocab\":{\"a\":0},\"merges\":[]}}", ERROR_INPUT, "merges is empty", false},
+    {HEAD "\"vocab\":{\"a\":0}}}", ERROR_INPUT, "merges is empty", false},
+    {HEAD "\"vocab\":{\"a\":0,\"b\":0}}}", ERROR_INPUT, "given twice", true},
+    {HEAD "\"vocab\":{\"a\":0,\"a\":1},\"merges\":[\"a a\"]}}", ERROR_INPUT, "two ids", false},
+    {HEAD "\"vocab\":{\"a\":-1}}}", ERROR_INPUT, "no id but -1", true},
+    {HEAD "\"vocab\":{\"a\":1.5}}}", ERROR_INPUT, "no id but 1.5", true},
+    {HEAD "\"vocab\":{\"a\":2097151}}}", ERROR_LIMIT, "2097151", true},
+    {HEAD "\"vocab\":{\"a\":9223372036854775808}}}", ERROR_LIMIT, "9223372036854775808", true},
+    {HEAD "\"vocab\":{\"a\":{}}}}", ERROR_INPUT, "does not belong into model.vocab", true},
+    {HEAD "\"vocab\":null}}", ERROR_INPUT, "null does not belong into model.vocab", true},
+    {HEAD "\"vocab\":{\"a\":0},\"vocab\":{}}}", ERROR_INPUT, "given twice", true},
+    {HEAD "\"vocab\":{\"a\":0},\"merges\":[\"a\"]}}", ERROR_INPUT, "not two parts", true},
+    {HEAD "\"vocab\":{\"a\":0},\"merges\":[\"a a a\"]}}", ERROR_INPUT, "not two parts", true},
+    {HEAD "\"vocab\":{\"a\":0},\"merges\":[[\"a\"]]}}", ERROR_INPUT, "two parts", true},
+    {HEAD "\"vocab\":{\"a\":0},\"merges\":[[\"a\",\"a\",\"a\"]]}}", ERROR_INPUT, "two parts", true},
+    {HEAD "\"vocab\":{\"a\":0},\"merges\":[[\"a\",[]]]}}", ERROR_INPUT, "belong", true},
+    {HEAD "\"vocab\":{\"a\":0},\"merges\":[[\"a\",\"\"]]}}", ERROR_INPUT, "empty part", true},
+    {HEAD "\"vocab\":{\"a\":0},\"merges\":[\"a b\"]}}", ERROR_INPUT, "which is no token", true},
+    {HEAD "\"vocab\":{\"a\":0,\"b\":1},\"merges\":[\"a b\"]}}", ERROR_INPUT,
+     "needs \"ab\", which is no token", true},
+    {"{\"model\":{\"type\":\"Magic\",\"vocab\":{\"a\":0}}}", ERROR_UNSUPPORTED, "Magic", false},
+    {"{\"model\":{\"vocab\":{\"a\":0}}}", ERROR_UNSUPPORTED, "type", false},
+    {"{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\",0.5,1]]}}", ERROR_INPUT, "belong", true},
+    {"{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\"]]}}", ERROR_INPUT, "two parts", true},
+    {"{\"model\":{\"type\":\"Unigram\",\"vocab\":[[\"a\",0]],\"unk_id\":1}}", ERROR_INPUT, "unk_id",
+     false},
+    {"{\"added_tokens\":[{\"id\":1}],\"model\":{\"type\":\"WordLevel\",\"vocab\":{\"a\":0}}}",
+     ERROR_INPUT, "added token 0", false},
+};
+
+static void hostile_json(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof hostile / sizeof hostile[0]; i++)
+        must_refuse(str_of(hostile[i].text), hostile[i].kind, hostile[i].words, hostile[i].placed);
+}
+
+static void deep_json(void **state)
+{
+    (void)state;
+    struct buf b = BUF_INIT(1 << 20);
+    buf_adds(&b, "{\"x\":");
+    buf_pad(&b, '[', 10000);
+    must_refuse(buf_str(&b), ERROR_LIMIT, "nested deeper", true);
+    buf_release(&b);
+}
+
+/* A token at the longest length is taken, one byte more is refused. */
+static void longest_token(void **state)
+{
+    (void)state;
+    for (size_t more = 0; more < 2; more++) {
+        struct buf b = BUF_INIT(1 << 20);
+        buf_adds(&b, "{\"model\":{\"type\":\"WordLevel\",\"vocab\":{\"");
+        buf_pad(&b, 'a', VOCAB_TOKEN_BYTES_MAX + more);
+        buf_adds(&b, "\":0}}}");
+        if (more)
+            must_refuse(buf_str(&b), ERROR_LIMIT, "token text", true);
+        else
+            vocab_free(must_open(buf_str(&b)));
+        buf_release(&b);
+    }
+}
+
+/* Writing GGUF, by its specification. */
+static void put(struct buf *b, uint64_t v, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        buf_addc(b, (char)(v >> (8 * i)));
+}
+
+static void put_str(struct buf *b, const char *s)
+{
+    put(b, strlen(s), 8);
+    buf_adds(b, s);
+}
+
+static void gguf_head(struct buf *b, uint32_t version, uint64_t keys)
+{
+    buf_adds(b, "GGUF");
+    put(b, version, 4);
+    put(b, 0, 8);
+    put(b, keys, 8);
+}
+
+static void gguf_string(struct buf *b, const char *key, const char *value)
+{
+    put_str(b, key);
+    put(b, 8, 4);
+    put_str(b, value);
+}
+
+static void gguf_array(struct buf *b, const char *key, uint32_t type, uint64_t n)
+{
+    put_str(b, key);
+    put(b, 9, 4);
+    put(b, type, 4);
+    put(b, n, 8);
+}
+
+static void gguf_strings(struct buf *b, const char *key, const char *const *list, size_t n)
+{
+    gguf_array(b, key, 8, n);
+    for (size_t i = 0; i < n; i++)
+        put_str(b, list[i]);
+}
+
+static void gguf_u32(struct buf *b, const char *key, uint32_t v)
+{
+    put_str(b, key);
+    put(b, 4, 4);
+    put(b, v, 4);
+}
+
+#define K "tokenizer.ggml."
+static const char *const tokens[] = {"a", "b", "ab", "<s>", "<u>", "[PAD5]"};
+static const char *const merges[] = {"a b"};
+
+static void gguf_types(struct buf *b, const uint32_t *types, size_t n)
+{
+    gguf_array(b, K "token_type", 5, n);
+    for (size_t i = 0; i < n; i++)
+        put(b, types[i], 4);
+}
+
+static void reads_gguf(void **state)
+{
+    (void)state;
+    struct buf b = BUF_INIT(1 << 16);
+    const uint32_t types[] = {1, 1, 1, 3, 4, 5};
+    gguf_head(&b, 3, 8);
+    gguf_string(&b, "general.name", "test");
+    gguf_types(&b, types, 6); /* lists may come before the tokens */
+    gguf_string(&b, K "model", "gpt2");
+    gguf_string(&b, K "pre", "qwen2");
+    gguf_strings(&b, K "merges", merges, 1);
+    gguf_strings(&b, K "tokens", tokens, 6);
+    gguf_string(&b, "tokenizer.chat_template", "{{ x }}");
+    gguf_u32(&b, K "bos_token_id", 3);
+    size_t end = b.n;
+    buf_adds(&b, "weights");
+    struct vocab *v = must_open(buf_str(&b));
+    assert_int_equal(v->format, VOCAB_GGUF);
+    assert_int_equal(v->n, 6);
+    assert_int_equal(v->padding, 1);
+    assert_int_equal(v->merges[0].result, 2);
+    assert_int_equal(v->gguf.bos, 3);
+    assert_int_equal(v->gguf.eos, VOCAB_NONE);
+    assert_int_equal(v->added_n, 2);
+    assert_true(v->added[0].special && v->added[0].id == 3);
+    assert_true(!v->added[1].special && v->added[1].id == 4);
+    assert_true(str_eq(v->chat_template, STR("{{ x }}")));
+    assert_int_equal(v->read, end);
+    vocab_free(v);
+    /* Cut off anywhere, it is refused and says where. */
+    for (size_t n = 4; n < end; n++)
+        must_refuse(str_first(buf_str(&b), n), ERROR_INPUT, "", true);
+    buf_release(&b);
+}
+
+static void refuse(struct buf *b, enum error_kind kind, const char *words, bool placed)
+{
+    must_refuse(buf_str(b), kind, words, placed);
+    buf_release(b);
+}
+
+static void hostile_gguf(void **state)
+{
+    (void)state;
+    struct buf b = BUF_INIT(1 << 20);
+    gguf_head(&b, 1, 0);
+    refuse(&b, ERROR_UNSUPPORTED, "version 1", true);
+    gguf_head(&b, 0x03000000, 0);
+    refuse(&b, ERROR_UNSUPPORTED, "big-endian", true);
+    gguf_head(&b, 3, UINT64_C(1) << 63);
+    refuse(&b, ERROR_LIMIT, "GGUF keys", true);
+    gguf_head(&b, 3, 0);
+    refuse(&b, ERROR_INPUT, K "tokens", false);
+    gguf_head(&b, 3, 1);
+    put(&b, UINT64_MAX, 8);
+    refuse(&b, ERROR_INPUT, "claims 18446744073709551615 bytes", true);
+    gguf_head(&b, 3, 1);
+    put_str(&b, "k");
+    put(&b, 13, 4);
+    refuse(&b, ERROR_INPUT, "unknown GGUF value type 13", true);
+    gguf_head(&b, 3, 1);
+    gguf_array(&b, K "tokens", 8, UINT64_C(1) << 63);
+    refuse(&b, ERROR_INPUT, "claims 9223372036854775808 values", true);
+    gguf_head(&b, 3, 1);
+    gguf_array(&b, "k", 9, 1);
+    for (int i = 0; i < 8; i++) { /* arrays of arrays of arrays */
+        put(&b, 9, 4);
+        put(&b, 1, 8);
+    }
+    buf_pad(&b, '\0', 64);
+    refuse(&b, ERROR_LIMIT, "nested deeper", true);
+    gguf_head(&b, 3, 2);
+    gguf_string(&b, K "model", "magic");
+    gguf_strings(&b, K "tokens", tokens, 6);
+    refuse(&b, ERROR_UNSUPPORTED, "\"magic\"", false);
+    gguf_head(&b, 3, 2);
+    gguf_string(&b, K "model", "gpt2");
+    gguf_strings(&b, K "tokens", tokens, 6);
+    refuse(&b, ERROR_INPUT, "merges is empty", false);
+}
+
+static void wrong_lists(void **state)
+{
+    (void)state;
+    struct buf b = BUF_INIT(1 << 20);
+    const uint32_t types[] = {1, 1, 1, 9};
+    static const char *const bad[] = {"ab"};
+    gguf_head(&b, 3, 3);
+    gguf_string(&b, K "model", "gpt2");
+    gguf_strings(&b, K "tokens", tokens, 6);
+    gguf_types(&b, types, 3);
+    refuse(&b, ERROR_INPUT, "3 token types for 6 tokens", false);
+    gguf_head(&b, 3, 2);
+    gguf_strings(&b, K "tokens", tokens, 6);
+    gguf_types(&b, types, 4);
+    refuse(&b, ERROR_INPUT, "unknown type 9", true);
+    gguf_head(&b, 3, 3);
+    gguf_string(&b, K "model", "gpt2");
+    gguf_strings(&b, K "tokens", tokens, 6);
+    gguf_u32(&b, K "eos_token_id", 6);
+    refuse(&b, ERROR_INPUT, "eos_token_id is 6", false);
+    gguf_head(&b, 3, 2);
+    gguf_strings(&b, K "tokens", tokens, 6);
+    gguf_strings(&b, K "tokens", tokens, 6);
+    refuse(&b, ERROR_INPUT, "given twice", true);
+    gguf_head(&b, 3, 3);
+    gguf_string(&b, K "model", "gpt2");
+    gguf_strings(&b, K "tokens", tokens, 6);
+    gguf_strings(&b, K "merges", bad, 1);
+    refuse(&b, ERROR_INPUT, "not two parts", true);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_spellings_of_merges),
+        cmocka_unit_test(merges_first),
+        cmocka_unit_test(added_ids),
+        cmocka_unit_test(padding),
+        cmocka_unit_test(hostile_json),
+        cmocka_unit_test(deep_json),
+        cmocka_unit_test(longest_token),
+        cmocka_unit_test(reads_gguf),
+        cmocka_unit_test(hostile_gguf),
+        cmocka_unit_test(wrong_lists),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
