@@ -150,6 +150,28 @@ void num_add_ms(struct buf *b, int64_t ns)
              (unsigned long long)(v % 1000000));
 }
 
+int num_parse_ms(int64_t *ns, struct str s)
+{
+    char digits[32];
+    struct str whole, part;
+    int64_t v;
+    if (s.n >= sizeof digits || !str_cut(s, '.', &whole, &part) || part.n != 6 || whole.n == 0)
+        return -1;
+    memcpy(digits, whole.p, whole.n);
+    memcpy(digits + whole.n, part.p, part.n);
+    if (num_parse_i64(&v, str_make(digits, whole.n + part.n)) < 0)
+        return -1;
+    /* One value has one spelling: no "-0.000000", "01.000000", "+1.000000". */
+    struct buf again = BUF_INIT(64);
+    num_add_ms(&again, v);
+    bool same = str_eq(buf_str(&again), s);
+    buf_release(&again);
+    if (!same)
+        return -1;
+    *ns = v;
+    return 0;
+}
+
 void num_add_real9(struct buf *b, double v)
 {
     char text[64];

@@ -32,6 +32,8 @@ int num_parse_duration_ns(int64_t *out, struct str s);
 
 /* Integer nanoseconds as milliseconds with six decimals: exact, "-0.000001" for -1. */
 void num_add_ms(struct buf *b, int64_t ns);
+/* The inverse: exactly what num_add_ms writes, and nothing else. 0 or -1. */
+int num_parse_ms(int64_t *ns, struct str s);
 /* A real with nine significant digits, half to even, in JSON's grammar, shortest of the spellings
  * (no trailing zeros, always with a digit before the point). v must be finite. */
 void num_add_real9(struct buf *b, double v);

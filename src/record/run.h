@@ -66,6 +66,7 @@ struct run_plan {
 
     const char *corpus_path;
     char corpus_sha256[SHA256_HEX];
+    const char *same_model; /* the lanes are declared to serve this one model; NULL */
     int64_t corpus_count, corpus_tokens, corpus_tolerance; /* COUNT_NONE where not promised */
 };
 
@@ -74,12 +75,13 @@ struct run_lane {
     const char *url;  /* without user info */
     const char *host; /* declared label of the machine it runs on; NULL */
     const char *model;
-    const char *build;         /* as declared, or NULL */
-    const char *build_sha256;  /* digest of the local binary, or NULL */
-    const char *reported_json; /* identity as reported: one JSON value, verbatim; NULL */
-    bool ignore_eos_refused;   /* the server refused the parameter; it was left out */
-    bool stream_usage_refused; /* the server refused stream_options */
-    const char *wrapper_json;  /* probed or declared wrapper: one JSON value; NULL */
+    const char *build;          /* as declared, or NULL */
+    const char *build_sha256;   /* digest of the local binary, or NULL */
+    const char *weights_sha256; /* of the model's file, where it is known; NULL */
+    const char *reported_json;  /* identity as reported: one JSON value, verbatim; NULL */
+    bool ignore_eos_refused;    /* the server refused the parameter; it was left out */
+    bool stream_usage_refused;  /* the server refused stream_options */
+    const char *wrapper_json;   /* probed or declared wrapper: one JSON value; NULL */
 };
 
 /* What the client itself cost and how late it was; filled from clocks, not from samples. */

@@ -1,0 +1,111 @@
+#include "receipt/record_form.h"
+
+#define FORM(name, members) const struct form name = {members, sizeof(members) / sizeof(members)[0]}
+
+#define PLAN(member) offsetof(struct run_plan, member)
+#define LANE(member) offsetof(struct run_lane, member)
+#define BAND(member) offsetof(struct run_band, member)
+#define LOAD(member) offsetof(struct run_client_load, member)
+
+static const struct form_member clock_members[] = {
+    {"zero_mono_ns", FORM_I64, PLAN(t_zero_mono_ns), NULL},
+    {"zero_real_ns", FORM_I64, PLAN(t_zero_real_ns), NULL},
+};
+FORM(form_clock, clock_members);
+
+static const struct form_member corpus_members[] = {
+    {"path", FORM_STR, PLAN(corpus_path), "not_given"},
+    {"sha256", FORM_HEX, PLAN(corpus_sha256), "not_given"},
+    {"count", FORM_COUNT, PLAN(corpus_count), "not_promised"},
+    {"tokens", FORM_COUNT, PLAN(corpus_tokens), "not_promised"},
+    {"tolerance", FORM_COUNT, PLAN(corpus_tolerance), "not_promised"},
+};
+FORM(form_corpus, corpus_members);
+
+static const struct form_member request_members[] = {
+    {"same_model", FORM_STR, PLAN(same_model), "not_declared"},
+    {"max_tokens", FORM_COUNT, PLAN(max_tokens), "not_sent"},
+    {"temperature", FORM_REAL, PLAN(temperature), NULL},
+    {"seed", FORM_COUNT, PLAN(seed), "not_sent"},
+    {"ignore_eos", FORM_BOOL, PLAN(ignore_eos), NULL},
+    {"system", FORM_STR, PLAN(system), "not_given"},
+};
+FORM(form_request, request_members);
+
+static const struct form_member protocol_members[] = {
+    {"name", FORM_STR, PLAN(protocol), "not_given"},
+    {"replicates", FORM_I32, PLAN(replicates), NULL},
+    {"warmup", FORM_I32, PLAN(warmup), NULL},
+    {"quiesce_ms", FORM_MS, PLAN(quiesce_ns), NULL},
+    {"window_ms", FORM_MS, PLAN(window_ns), NULL},
+    {"max_window_ms", FORM_MS, PLAN(max_window_ns), NULL},
+    {"min_samples", FORM_ZERO, PLAN(min_samples), "max_of_30_and_8c"},
+    {"requests", FORM_ZERO, PLAN(requests), "bounded_by_window"},
+    {"cooldown_ms", FORM_MS, PLAN(cooldown_ns), NULL},
+    {"timeout_ms", FORM_MS, PLAN(timeout_ns), NULL},
+    {"max_error_share", FORM_REAL, PLAN(max_error_share), NULL},
+    {"load_model", FORM_STR, PLAN(load_model), "not_given"},
+    {"wire", FORM_STR, PLAN(wire), "not_given"},
+    {"stream", FORM_BOOL, PLAN(stream), NULL},
+    {"prompt_policy", FORM_STR, PLAN(prompt_policy), "not_given"},
+    {"cache_policy", FORM_STR, PLAN(cache_policy), "not_given"},
+    {"time_source", FORM_STR, PLAN(time_source), "not_given"},
+    {"connection_reuse", FORM_BOOL, PLAN(connection_reuse), NULL},
+    {"retries", FORM_I64, PLAN(retries), NULL},
+};
+FORM(form_protocol, protocol_members);
+
+static const struct form_member tokenization_members[] = {
+    {"method", FORM_METHOD, PLAN(method), "not_stated"},
+    {"special_text", FORM_STR, PLAN(special_text), "not_given"},
+    {"output_count_source", FORM_STR, PLAN(output_count_source), "no_common_reading"},
+    {"tokenizer", FORM_STR, PLAN(tokenizer_path), "not_given"},
+    {"reference", FORM_STR, PLAN(tokenizer_reference), "not_given"},
+    {"tokenizer_sha256", FORM_HEX, PLAN(tokenizer_sha256), "not_given"},
+    {"vocabulary_sha256", FORM_HEX, PLAN(vocabulary_sha256), "not_given"},
+    {"pipeline_sha256", FORM_HEX, PLAN(pipeline_sha256), "not_given"},
+};
+FORM(form_tokenization, tokenization_members);
+
+static const struct form_member lane_members[] = {
+    {"role", FORM_STR, LANE(role), NULL},
+    {"url", FORM_STR, LANE(url), NULL},
+    {"host", FORM_STR, LANE(host), "not_declared"},
+    {"model", FORM_STR, LANE(model), "not_given"},
+    {"build", FORM_STR, LANE(build), "not_declared"},
+    {"build_sha256", FORM_HEX_P, LANE(build_sha256), "not_declared"},
+    {"weights_sha256", FORM_HEX_P, LANE(weights_sha256), "not_declared"},
+    {"reported", FORM_JSON, LANE(reported_json), "not_reported"},
+    {"wrapper", FORM_JSON, LANE(wrapper_json), "not_probed"},
+    {"ignore_eos_refused", FORM_BOOL, LANE(ignore_eos_refused), NULL},
+    {"stream_usage_refused", FORM_BOOL, LANE(stream_usage_refused), NULL},
+};
+FORM(form_lane, lane_members);
+
+static const struct form_member client_load_members[] = {
+    {"loop_cpu_ms", FORM_SPAN, LOAD(loop_cpu_ns), "not_recorded"},
+    {"parser_cpu_ms", FORM_SPAN, LOAD(parser_cpu_ns), "not_recorded"},
+    {"wall_ms", FORM_SPAN, LOAD(wall_ns), "not_recorded"},
+    {"run_queue_wait_ms", FORM_SPAN, LOAD(run_queue_wait_ns), "not_recorded"},
+    {"loop_lag_p50_ms", FORM_SPAN, LOAD(loop_lag_p50_ns), "not_recorded"},
+    {"loop_lag_p99_ms", FORM_SPAN, LOAD(loop_lag_p99_ns), "not_recorded"},
+    {"loop_lag_max_ms", FORM_SPAN, LOAD(loop_lag_max_ns), "not_recorded"},
+};
+FORM(form_client_load, client_load_members);
+
+static const struct form_member band_time_members[] = {
+    {"start_ms", FORM_TIME, BAND(t_start_ns), "never_reached"},
+    {"open_ms", FORM_TIME, BAND(t_open_ns), "never_reached"},
+    {"close_ms", FORM_TIME, BAND(t_close_ns), "never_reached"},
+    {"drained_ms", FORM_TIME, BAND(t_drained_ns), "never_reached"},
+};
+FORM(form_band_times, band_time_members);
+
+static const struct form_member band_loop_members[] = {
+    {"status", FORM_STATUS, BAND(status), NULL},
+    {"reason", FORM_STR, BAND(reason), ""},
+    {"detail", FORM_STR, BAND(detail), ""},
+    {"issued", FORM_COUNT, BAND(issued), "not_counted"},
+    {"issued_warmup", FORM_COUNT, BAND(issued_warmup), "not_counted"},
+};
+FORM(form_band_loop, band_loop_members);
