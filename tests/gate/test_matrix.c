@@ -36,26 +36,46 @@ static int read(struct matrix *m, const char *text, struct arena *arena, struct 
 static void a_whole_matrix_reads(void **state)
 {
     (void)state;
-    static const char text
-        [] = HEAD "\"arms\":{" PARITY ","
-                  "\"self\":{\"kind\":\"self-regression\",\"metrics\":[\"ttft_ms\"],"
-                  "\"delta\":" SIGNED(
-                      "0.1") ",\"baseline_build\":\"v1\",\"baseline_author\":\"A\",\"baseline_"
-                             "date\":\"2026-11-30\"},"
-                             "\"sound\":{\"kind\":\"integrity\",\"max_error_share\":" SIGNED("0") ",\"max_drain_share\":" SIGNED(
-                                 "0.5") ",\"max_age_days\":" SIGNED("14") "},"
-                                                                          "\"memory\":{\"kind\":"
-                                                                          "\"memory\","
-                                                                          "\"reporting\":true}},"
-                                                                          "\"cells\":[" CELL(
-                                                                              "h1") "," WAITING
-                                                                                    "\"owner\":"
-                                                                                    "\"o\","
-                                                                                    "\"ticket\":"
-                                                                                    "\"t\","
-                                                                                    "\"expires\":"
-                                                                                    "\"2026-12-"
-                                                                                    "31\"}]}";
+    static const char text[] =
+        HEAD "\"arms\":{" PARITY ","
+             "\"self\":{\"kind\":\"self-regression\",\"metrics\":[\"ttft_ms\"],"
+             "\"delta\":" SIGNED("0.1") ",\"baseline_build\":\"v1\",\"baseline_author\":\"A\","
+                                        "\"baseline_"
+                                        "date\":\"2026-11-30\"},"
+                                        "\"sound\":{\"kind\":\"integrity\",\"max_error_"
+                                        "share\":" SIGNED("0") ",\"max_drain_share\":" SIGNED(
+                                            "0.5") ",\"max_age_days\":" SIGNED("14") "},"
+                                                                                     "\"memory\":{"
+                                                                                     "\"kind\":"
+                                                                                     "\"memory\","
+                                                                                     "\"reporting\""
+                                                                                     ":true}},"
+                                                                                     "\"cells\":"
+                                                                                     "[" CELL(
+                                                                                         "h1") "," WAITING
+                                                                                               "\"o"
+                                                                                               "wne"
+                                                                                               "r\""
+                                                                                               ":"
+                                                                                               "\"o"
+                                                                                               "\","
+                                                                                               "\"t"
+                                                                                               "ick"
+                                                                                               "et"
+                                                                                               "\":"
+                                                                                               "\"t"
+                                                                                               "\","
+                                                                                               "\"e"
+                                                                                               "xpi"
+                                                                                               "res"
+                                                                                               "\":"
+                                                                                               "\"2"
+                                                                                               "026"
+                                                                                               "-12"
+                                                                                               "-"
+                                                                                               "31"
+                                                                                               "\"}"
+                                                                                               "]}";
     struct matrix m;
     struct arena arena;
     struct error err = {0};

@@ -1,0 +1,252 @@
+#include "gate/judge.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "gate/rows.h"
+#include "stats/paired.h"
+
+struct gate_row *rows_add(struct rows *rows, const struct matrix_cell *cell,
+                          const struct matrix_arm *arm, int32_t band, const char *what)
+{
+    if (rows->failed || rows->n == GATE_ROWS_MAX) {
+        rows->failed = true;
+        return NULL;
+    }
+    if (rows->n == rows->cap) {
+        size_t cap = rows->cap ? rows->cap * 2 : 64;
+        struct gate_row *p =
+            arena_grow(rows->arena, rows->row, rows->cap * sizeof *p, cap * sizeof *p);
+        if (!p) {
+            rows->failed = true;
+            return NULL;
+        }
+        rows->row = p;
+        rows->cap = cap;
+    }
+    struct gate_row *r = &rows->row[rows->n++];
+    *r = (struct gate_row){.cell = cell,
+                           .arm = arm,
+                           .band = band,
+                           .what = what,
+                           .status = STATUS_UNMEASURED,
+                           .counts = !arm || !arm->reporting,
+                           .number = "",
+                           .bound = "",
+                           .why = "",
+                           .p = -1};
+    return r;
+}
+
+const char *rows_text(struct rows *rows, const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+    va_start(ap, fmt);
+    int n = vsnprintf(text, sizeof text, fmt, ap);
+    va_end(ap);
+    if (n < 0)
+        n = 0;
+    char *kept = arena_cstr(rows->arena, str_make(text, strlen(text)));
+    if (!kept)
+        rows->failed = true;
+    return kept ? kept : "";
+}
+
+int rows_failed(const struct rows *rows, struct error *err)
+{
+    if (arena_check(rows->arena, "the verdict", err) < 0)
+        return -1;
+    return error_set(err, ERROR_LIMIT, "the matrix asks for more than %d judgements",
+                     GATE_ROWS_MAX);
+}
+
+const struct run_lane *receipt_lane(const struct gate_receipt *r, const char *role, size_t *index)
+{
+    for (size_t i = 0; i < r->run->lanes_n; i++)
+        if (strcmp(r->run->lanes[i].role, role) == 0) {
+            if (index)
+                *index = i;
+            return &r->run->lanes[i];
+        }
+    return NULL;
+}
+
+static bool same(struct str name, const char *text)
+{
+    return text && str_eq(name, str_of(text));
+}
+
+static bool is_of_cell(const struct gate_receipt *r, const struct matrix_cell *cell)
+{
+    const struct run_lane *subject = receipt_lane(r, "subject", NULL);
+    return subject && same(cell->host, subject->host) && same(cell->model, subject->model) &&
+           same(cell->workload, r->workload);
+}
+
+/* Exactly one receipt a cell: with two, somebody could choose. */
+static const struct gate_receipt *find_receipt(struct rows *rows, const struct gate_input *in,
+                                               const struct matrix_cell *cell)
+{
+    const struct gate_receipt *found = NULL;
+    size_t n = 0;
+    for (size_t i = 0; i < in->receipts_n; i++)
+        if (is_of_cell(&in->receipts[i], cell)) {
+            found = &in->receipts[i];
+            n++;
+        }
+    if (n == 1)
+        return found;
+    struct gate_row *r = rows_add(rows, cell, NULL, 0, "receipt");
+    if (!r)
+        return NULL;
+    if (n == 0) {
+        r->why = "no receipt of this host, model and workload was given: nothing was looked at";
+        r->remedy = "measure it with tally run, and give its run directory to the gate";
+    } else {
+        r->status = STATUS_REFUSED;
+        r->why = rows_text(rows, "%zu receipts were given for one cell; a gate does not choose", n);
+        r->remedy = "give the one that the ledger names for this cell";
+    }
+    return NULL;
+}
+
+static void judge_unmeasured(struct rows *rows, const struct gate_input *in,
+                             const struct matrix_cell *cell)
+{
+    struct gate_row *r = rows_add(rows, cell, NULL, 0, "cell");
+    if (!r)
+        return;
+    bool expired = in->now_ns >= cell->expires_ns;
+    r->status = expired ? STATUS_FAIL : STATUS_UNMEASURED;
+    r->why = rows_text(rows, "declared unmeasured by %.*s (%.*s); this %s %.*s",
+                       STR_ARG(cell->owner), STR_ARG(cell->ticket),
+                       expired ? "expired after" : "expires after", STR_ARG(cell->expires));
+    if (expired)
+        r->remedy = "measure the cell, or have its owner decide anew";
+}
+
+static void judge_cell(struct rows *rows, const struct matrix *m, const struct gate_input *in,
+                       const struct matrix_cell *cell)
+{
+    if (cell->state == CELL_NOT_APPLICABLE) {
+        struct gate_row *r = rows_add(rows, cell, NULL, 0, "cell");
+        if (r) {
+            r->status = STATUS_NOT_APPLICABLE;
+            r->why = rows_text(rows, "not applicable: %.*s (decided by %.*s)",
+                               STR_ARG(cell->reason), STR_ARG(cell->decided_by));
+        }
+        return;
+    }
+    if (cell->state == CELL_UNMEASURED) {
+        judge_unmeasured(rows, in, cell);
+        return;
+    }
+    const struct gate_receipt *receipt = find_receipt(rows, in, cell);
+    if (!receipt)
+        return;
+    for (size_t i = 0; i < m->arms_n; i++) {
+        const struct matrix_arm *arm = &m->arms[i];
+        size_t before = rows->n;
+        if (arm->kind == ARM_INTEGRITY)
+            judge_integrity(rows, m, cell, arm, receipt, in);
+        else if (in->phase == GATE_MERGE)
+            continue;
+        else if (arm->kind == ARM_MEMORY || arm->kind == ARM_INTERFERENCE)
+            judge_reporting(rows, m, cell, arm, receipt);
+        else if (arm->kind == ARM_SELF_REGRESSION && arm->baseline_build.n == 0)
+            judge_sessions(rows, m, cell, arm, receipt, in);
+        else
+            judge_compare(rows, m, cell, arm, receipt);
+        struct gate_row *r =
+            rows->n == before && !rows->failed ? rows_add(rows, cell, arm, 0, "arm") : NULL;
+        if (r)
+            r->why = "this arm looked at nothing";
+        for (size_t k = before; k < rows->n; k++)
+            rows->row[k].receipt = receipt->path;
+    }
+}
+
+/* Receipts that no cell of the matrix asks for are said, not passed over. */
+static void judge_strangers(struct rows *rows, const struct matrix *m, const struct gate_input *in)
+{
+    for (size_t i = 0; i < in->receipts_n; i++) {
+        bool asked = false;
+        for (size_t k = 0; k < m->cells_n; k++)
+            asked = asked || is_of_cell(&in->receipts[i], &m->cells[k]);
+        struct gate_row *r = asked ? NULL : rows_add(rows, NULL, NULL, 0, "receipt");
+        if (r) {
+            r->status = STATUS_REFUSED;
+            r->receipt = in->receipts[i].path;
+            r->why = "this receipt belongs to no cell of the matrix";
+            r->remedy = "declare its host, model and workload in the matrix, or leave it out";
+        }
+    }
+}
+
+/* FAIL of comparisons is decided over all of them together (Holm); until here their status is
+ * INCONCLUSIVE where L is below the margin. */
+static int decide_failures(struct rows *rows, double alpha, size_t *comparisons, struct error *err)
+{
+    static const size_t most = STATS_HOLM_MAX;
+    double *p = arena_array(rows->arena, rows->n ? rows->n : 1, sizeof *p);
+    bool *reject = arena_array(rows->arena, rows->n ? rows->n : 1, sizeof *reject);
+    size_t m = 0;
+    if (!p || !reject)
+        return rows_failed(rows, err);
+    for (size_t i = 0; i < rows->n; i++)
+        if (rows->row[i].p >= 0 && rows->row[i].counts)
+            p[m++] = rows->row[i].p;
+    if (m > most)
+        return error_set(err, ERROR_LIMIT, "more than %zu comparisons in one gate", most);
+    stats_holm(reject, p, m, alpha);
+    size_t k = 0;
+    for (size_t i = 0; i < rows->n; i++) {
+        struct gate_row *r = &rows->row[i];
+        if (r->p < 0 || !r->counts)
+            continue;
+        if (reject[k++] && r->status == STATUS_INCONCLUSIVE) {
+            r->status = STATUS_FAIL;
+            r->why = rows_text(rows, "worse than the margin (p = %.2g; Holm over %zu comparisons)",
+                               r->p, m);
+        }
+    }
+    *comparisons = m;
+    return 0;
+}
+
+int gate_judge(const struct matrix *m, const struct gate_input *in, struct arena *arena,
+               struct gate_verdict *out, struct error *err)
+{
+    struct rows rows = {.arena = arena};
+    struct gate_verdict v = {.status = STATUS_NOT_APPLICABLE};
+    size_t looks = 1;
+    if (in->receipts_n > GATE_RECEIPTS_MAX || in->sessions_n > GATE_RECEIPTS_MAX)
+        return error_set(err, ERROR_LIMIT, "more than %d receipts", GATE_RECEIPTS_MAX);
+    for (size_t i = 0; i < m->cells_n; i++)
+        judge_cell(&rows, m, in, &m->cells[i]);
+    judge_strangers(&rows, m, in);
+    if (rows.failed)
+        return rows_failed(&rows, err);
+    for (size_t i = 0; i < in->receipts_n; i++)
+        if (in->receipts[i].looks > looks)
+            looks = in->receipts[i].looks;
+    v.alpha = GATE_ALPHA / (double)looks;
+    if (decide_failures(&rows, v.alpha, &v.comparisons, err) < 0)
+        return -1;
+    if (rows.failed)
+        return rows_failed(&rows, err);
+    for (size_t i = 0; i < rows.n; i++)
+        if (rows.row[i].counts)
+            v.status = status_worse(v.status, rows.row[i].status);
+    /* Nothing left to judge is no pass. */
+    if (v.status == STATUS_NOT_APPLICABLE)
+        v.status = STATUS_REFUSED;
+    v.rows = rows.row;
+    v.rows_n = rows.n;
+    *out = v;
+    return 0;
+}

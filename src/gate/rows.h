@@ -1,0 +1,42 @@
+/*
+ * Gathering rows while judging (inside src/gate only).
+ *
+ *     struct gate_row *r = rows_add(rows, cell, arm, c, "agg_tok_s");
+ *     if (!r) return rows_failed(rows, err);
+ *     r->why = rows_text(rows, "no ratio: %s", reason);
+ *
+ * Failure is sticky: rows_add and rows_text return NULL and "" past a limit or out of memory.
+ */
+#ifndef TALLY_GATE_ROWS_H
+#define TALLY_GATE_ROWS_H
+
+#include "gate/judge.h"
+
+struct rows {
+    struct arena *arena;
+    struct gate_row *row;
+    size_t n, cap;
+    bool failed;
+};
+
+struct gate_row *rows_add(struct rows *rows, const struct matrix_cell *cell,
+                          const struct matrix_arm *arm, int32_t band, const char *what);
+const char *rows_text(struct rows *rows, const char *fmt, ...) TALLY_PRINTF(2, 3);
+int rows_failed(const struct rows *rows, struct error *err);
+
+/* arms.c: one function a kind of arm; each adds at least one row. */
+void judge_compare(struct rows *rows, const struct matrix *m, const struct matrix_cell *cell,
+                   const struct matrix_arm *arm, const struct gate_receipt *receipt);
+void judge_sessions(struct rows *rows, const struct matrix *m, const struct matrix_cell *cell,
+                    const struct matrix_arm *arm, const struct gate_receipt *receipt,
+                    const struct gate_input *in);
+void judge_integrity(struct rows *rows, const struct matrix *m, const struct matrix_cell *cell,
+                     const struct matrix_arm *arm, const struct gate_receipt *receipt,
+                     const struct gate_input *in);
+void judge_reporting(struct rows *rows, const struct matrix *m, const struct matrix_cell *cell,
+                     const struct matrix_arm *arm, const struct gate_receipt *receipt);
+
+/* The lane of a role; NULL when the receipt has none. */
+const struct run_lane *receipt_lane(const struct gate_receipt *r, const char *role, size_t *index);
+
+#endif
