@@ -103,6 +103,7 @@ enum metrics_stat_id {
     X(REASON_NOT_PER_REQUEST, "not_per_request", "intervals resample whole requests")              \
     X(REASON_TOO_FEW_REPLICATES, "too_few_replicates", "at least two pairs are needed")            \
     X(REASON_PAIR_MISSING, "pair_missing", "a replicate of one lane is not valid")                 \
+    X(REASON_ZERO, "zero_value", "a ratio with zero has no logarithm")                             \
     X(REASON_ERROR_SHARE, "error_share", "more requests failed than max_error_share allows")       \
     X(REASON_UNEQUAL_WORK, "unequal_prompt_work", "the lanes did unequal prompt work")             \
     X(REASON_UNKNOWN_WORK, "unknown_prompt_work", "the prompt work of a lane is not known")        \

@@ -28,6 +28,7 @@
 struct metrics_interval {
     enum metrics_reason why;
     int64_t n; /* requests, over all replicates */
+    /* Any of the three landing on a censored request makes the whole null{censored}. */
     int64_t p50_ns, low_ns, high_ns;
 };
 
@@ -36,7 +37,8 @@ struct metrics_interval {
 int metrics_interval_within(const struct metrics_band *const *replicates, size_t n,
                             enum metric_id id, struct metrics_interval *out,
                             struct error *err) TALLY_MUST_CHECK;
-/* The intervals of one lane and band as one object: metric key -> null or {n, p50, low, high}. */
+/* Adds members to the open object: the key of every METRIC_TIMES and METRIC_BOUNDS metric with null
+ * or {n, p50, low, high}, and "unproduced_fields". */
 int metrics_intervals_write_json(const struct metrics_band *const *replicates, size_t n,
                                  struct json_writer *w, struct error *err) TALLY_MUST_CHECK;
 
@@ -60,7 +62,8 @@ struct metrics_work_pair {
     X(PAIRED_E2E, METRIC_E2E, STAT_P50)   \
     X(PAIRED_AGG, METRIC_AGG, 0)          \
     X(PAIRED_RPS, METRIC_RPS, 0)          \
-    X(PAIRED_PREFILL, METRIC_PREFILL, 0)
+    X(PAIRED_PREFILL, METRIC_PREFILL, 0)  \
+    X(PAIRED_GOODPUT, METRIC_GOODPUT, 0)
 
 enum metrics_paired {
 #define X(id, metric, stat) id,
@@ -72,17 +75,17 @@ enum metrics_paired {
 struct metrics_ratio {
     enum metrics_reason why;
     double ratio;    /* subject / comparator: exp of the mean log-ratio, sign not turned */
-    size_t n;        /* pairs */
-    const double *x; /* x_r in the order of replicates; n of them */
-    double mean, min, max, s;
+    size_t n;        /* pairs that there are */
+    const double *x; /* x_r of every declared replicate; NaN where it is missing */
+    double mean, min, max;
     enum metrics_reason bounds_why; /* n < 2: there is a ratio, and no bounds */
-    double lower, upper, mde;
+    double s, lower, upper, mde;
 };
 
 struct metrics_serialization {
     enum metrics_reason why;
     size_t n;
-    const double *index; /* a replicate each */
+    const double *index; /* of every declared replicate; NaN where it is missing */
     double mean;         /* geometric */
 };
 
@@ -98,7 +101,9 @@ struct metrics_pairs_input {
 struct metrics_pairs {
     int32_t band;
     bool unequal_work;
-    enum status status; /* PASS, INCOMPLETE (a pair is missing) or REFUSED */
+    /* PASS, INCOMPLETE (a pair is missing), or REFUSED (unequal or unknown work, errors) */
+    enum status status;
+    size_t replicates;
     struct metrics_work_pair work;
     struct metrics_ratio ratios[METRICS_PAIRED_COUNT];
     struct metrics_serialization serialization;

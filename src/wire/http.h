@@ -93,6 +93,7 @@ struct wire_loop_options {
     int32_t max_in_flight; /* 0: no cap */
     bool user_time_only;   /* leave kernel receive times alone even where there are any */
     int64_t wakeup_ns;     /* calibrated wake-up latency; 0: wire_loop_new calibrates (20 ms) */
+    int64_t burn_ns;       /* spin that long before every read: to try what saturation does */
 };
 
 int wire_loop_new(struct wire_loop **out, const struct wire_loop_options *o,
@@ -105,6 +106,21 @@ void wire_loop_cancel_all(struct wire_loop *loop);
 size_t wire_loop_in_flight(const struct wire_loop *loop);
 /* Waits until something happens or the absolute deadline passes, and dispatches once. */
 int wire_loop_step(struct wire_loop *loop, int64_t deadline_ns, struct error *err) TALLY_MUST_CHECK;
+/* What the loop did and how late it was, since wire_loop_mark or its start. */
+struct wire_loop_report {
+    int64_t waits, blocked;      /* polls; those that had to wait */
+    int64_t reads, kernel_reads; /* reads of sockets; those with a kernel receive time */
+    int64_t wakeup_ns;           /* what a blocked wait is taken to last too long */
+    int64_t clock_steps;         /* of the real clock: kernel times of this span are void if any */
+    int64_t clock_step_ns;       /* the largest, with its sign */
+    int64_t clock_error_ns;      /* worst half-width of the map from real to monotonic time */
+    /* From a poll's return to the next poll: what a ready socket may have waited unseen.
+     * COUNT_NONE where nothing was polled; to 3 %. */
+    int64_t lag_p50_ns, lag_p99_ns, lag_max_ns;
+};
+
+void wire_loop_mark(struct wire_loop *loop); /* a band starts */
+void wire_loop_report(struct wire_loop *loop, struct wire_loop_report *out);
 /* Makes a wire_loop_step that waits in another thread return; async-signal-safe. */
 void wire_loop_wake(struct wire_loop *loop);
 

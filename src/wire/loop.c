@@ -1,139 +1,20 @@
-#include <errno.h>
-#include <fcntl.h>
+#include "wire/loop.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "base/clock.h"
-#include "wire/clock_map.h"
 #include "wire/endpoint.h"
-#include "wire/http.h"
 #include "wire/kernel_time.h"
-#include "wire/poller.h"
-#include "wire/transfer.h"
 #include "wire/wakeup.h"
 
-#define SOCKETS_MAX ((size_t)1 << 20)
 #define IDLE_HANDLES_MAX 1024 /* kept for the next requests */
 #define READ_SIZE 16384       /* libcurl's buffer: what one read takes at most */
 #define TLS_READ_SIZE 17408   /* a TLS record with its header and tag */
 
-struct loop_socket {
-    uint32_t generation; /* of the descriptor's number: an event of an earlier one is stale */
-    int64_t connection;  /* COUNT_NONE: not a server's connection */
-    bool stamped;        /* the kernel gives receive times */
-    bool tls;
-    bool more;        /* the last read may have left bytes behind */
-    int64_t lower_ns; /* the last read's lower bound */
-};
-
-struct wire_loop {
-    struct wire_loop_options o;
-    CURLM *multi;
-    struct poller *poller;
-    struct clock_map map;
-    struct wire_transfer *first, *last, *idle;
-    size_t in_flight, idle_n;
-    uint64_t next_seq;
-    int64_t next_connection;
-    int64_t curl_deadline_ns; /* INT64_MAX: none */
-    struct read_now now;
-    struct loop_socket *sockets; /* by descriptor */
-    size_t sockets_n;
-    int socket_failure; /* errno of a socket that could not be watched */
-    struct poller_seen seen;
-};
-
 const struct read_now *loop_now(const struct wire_loop *loop)
 {
     return &loop->now;
-}
-
-/* --- sockets -------------------------------------------------------------------------------- */
-
-static struct loop_socket *socket_at(struct wire_loop *loop, int fd)
-{
-    size_t n = loop->sockets_n ? loop->sockets_n : 64;
-    struct loop_socket *grown;
-    if (fd < 0 || (size_t)fd >= SOCKETS_MAX)
-        return NULL;
-    if ((size_t)fd < loop->sockets_n)
-        return &loop->sockets[fd];
-    while (n <= (size_t)fd)
-        n *= 2;
-    grown = realloc(loop->sockets, n * sizeof *grown);
-    if (!grown)
-        return NULL;
-    for (size_t i = loop->sockets_n; i < n; i++)
-        grown[i] = (struct loop_socket){.connection = COUNT_NONE};
-    loop->sockets = grown;
-    loop->sockets_n = n;
-    return &grown[fd];
-}
-
-int64_t loop_connection(const struct wire_loop *loop, int fd)
-{
-    return fd >= 0 && (size_t)fd < loop->sockets_n ? loop->sockets[fd].connection : COUNT_NONE;
-}
-
-curl_socket_t loop_open_socket(struct wire_loop *loop, struct wire_transfer *t,
-                               const struct curl_sockaddr *address)
-{
-    bool tcp = address->family == AF_INET || address->family == AF_INET6;
-    struct loop_socket *s;
-    int fd = socket(address->family, address->socktype, address->protocol);
-    if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            t->socket_errno = errno;
-        return CURL_SOCKET_BAD;
-    }
-    fcntl(fd, F_SETFD, FD_CLOEXEC);
-    s = socket_at(loop, fd);
-    if (!s) {
-        t->socket_errno = ENOMEM;
-        close(fd);
-        return CURL_SOCKET_BAD;
-    }
-    *s = (struct loop_socket){
-        .generation = s->generation + 1, .connection = loop->next_connection++, .tls = t->tls};
-    s->stamped = tcp && !loop->o.user_time_only && !t->shares && kernel_time_enable(fd) == 0;
-    t->opened++;
-    return fd;
-}
-
-int loop_close_socket(struct wire_loop *loop, curl_socket_t fd)
-{
-    struct loop_socket *s = socket_at(loop, fd);
-    if (s)
-        *s = (struct loop_socket){.generation = s->generation + 1, .connection = COUNT_NONE};
-    return close(fd);
-}
-
-static int on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg)
-{
-    struct wire_loop *loop = arg;
-    struct wire_transfer *t = NULL;
-    struct loop_socket *s = socket_at(loop, fd);
-    struct error err = {0};
-    unsigned want = 0;
-    (void)socket_arg;
-    curl_easy_getinfo(easy, CURLINFO_PRIVATE, (char **)&t);
-    if (!s) {
-        loop->socket_failure = ENOMEM;
-        return 0;
-    }
-    if (what == CURL_POLL_IN || what == CURL_POLL_INOUT)
-        want |= POLLER_IN;
-    if (what == CURL_POLL_OUT || what == CURL_POLL_INOUT)
-        want |= POLLER_OUT;
-    if (t && what != CURL_POLL_REMOVE && s->connection != COUNT_NONE) {
-        t->fd = fd;
-        t->x->connection = s->connection;
-    }
-    if (poller_set(loop->poller, fd, want, (uint64_t)s->generation << 32 | (uint32_t)fd, &err) < 0)
-        loop->socket_failure = errno ? errno : ENOMEM;
-    return 0;
 }
 
 static int on_timer(CURLM *multi, long timeout_ms, void *arg)
@@ -331,6 +212,7 @@ static void look_at_kernel(struct wire_loop *loop, struct loop_socket *s, int fd
     size_t most = s->tls ? TLS_READ_SIZE : READ_SIZE;
     if (kernel_time_peek(fd, most, &loop->now.peeked, &real_ns) < 0)
         return;
+    loop->counts.kernel_reads++;
     s->more = loop->now.peeked == most;
     kernel_ns = clock_map_to_mono(&loop->map, real_ns);
     if (kernel_ns > loop->now.t_user_ns) /* it came after poll had reported the socket */
@@ -347,17 +229,27 @@ static int64_t user_time(const struct wire_loop *loop, const struct loop_socket 
     return i == 0 || s->stamped ? loop->seen.t_return_ns : clock_mono_ns();
 }
 
+static void burn(int64_t ns)
+{
+    int64_t until = clock_mono_ns() + ns;
+    while (clock_mono_ns() < until)
+        ;
+}
+
 static int handle(struct wire_loop *loop, size_t i, struct error *err)
 {
     const struct poller_event *e = &loop->seen.events[i];
     int fd = (int)(uint32_t)e->tag, bits = 0, running;
-    struct loop_socket *s = socket_at(loop, fd);
+    struct loop_socket *s = loop_socket_at(loop, fd);
     CURLMcode rc;
     if (!s || s->generation != (uint32_t)(e->tag >> 32))
         return 0; /* closed while this batch was handled */
     begin_event(loop, fd, user_time(loop, s, i), loop->seen.t_lower_ns);
+    if (loop->o.burn_ns > 0)
+        burn(loop->o.burn_ns);
     if (e->what & POLLER_IN) {
         bits |= CURL_CSELECT_IN;
+        loop->counts.reads++;
         if (s->more) /* what the last read left behind may have come with it */
             loop->now.t_lower_ns = s->lower_ns;
         s->more = false;
@@ -383,12 +275,25 @@ static int check_sockets(struct wire_loop *loop, struct error *err)
     return failure ? error_set_errno(err, failure, "cannot watch a socket") : 0;
 }
 
+/* Since the last wait returned nothing was looked for: that long a socket may have waited. */
+static void count_wait(struct wire_loop *loop, int64_t began_ns)
+{
+    if (loop->returned_ns != TIME_NONE)
+        lag_add(&loop->lag, began_ns - loop->returned_ns);
+    loop->counts.waits++;
+    loop->counts.blocked += loop->seen.blocked;
+    loop->returned_ns = loop->seen.t_return_ns;
+}
+
 int wire_loop_step(struct wire_loop *loop, int64_t deadline_ns, struct error *err)
 {
-    int64_t until = deadline_ns < loop->curl_deadline_ns ? deadline_ns : loop->curl_deadline_ns;
+    int64_t until, began_ns;
     take_finished(loop); /* what ended while it was sent */
+    until = deadline_ns < loop->curl_deadline_ns ? deadline_ns : loop->curl_deadline_ns;
+    began_ns = clock_mono_ns();
     if (poller_wait(loop->poller, until, &loop->seen, err) < 0)
         return -1;
+    count_wait(loop, began_ns);
     if (loop->seen.t_return_ns - loop->map.looked_ns >= NS_PER_S)
         clock_map_look(&loop->map);
     for (size_t i = 0; i < loop->seen.n; i++)
@@ -398,6 +303,28 @@ int wire_loop_step(struct wire_loop *loop, int64_t deadline_ns, struct error *er
         return -1;
     take_finished(loop);
     return check_sockets(loop, err);
+}
+
+void wire_loop_mark(struct wire_loop *loop)
+{
+    loop->counts = (struct wire_loop_report){0};
+    loop->lag = (struct lag){0};
+    loop->returned_ns = TIME_NONE;
+    clock_map_init(&loop->map, &loop->map.pair);
+    clock_map_look(&loop->map);
+}
+
+void wire_loop_report(struct wire_loop *loop, struct wire_loop_report *out)
+{
+    clock_map_look(&loop->map);
+    *out = loop->counts;
+    out->wakeup_ns = loop->o.wakeup_ns;
+    out->clock_steps = loop->map.steps;
+    out->clock_step_ns = loop->map.largest_step_ns;
+    out->clock_error_ns = loop->map.worst_error_ns;
+    out->lag_p50_ns = lag_quantile(&loop->lag, 50);
+    out->lag_p99_ns = lag_quantile(&loop->lag, 99);
+    out->lag_max_ns = lag_quantile(&loop->lag, 100);
 }
 
 void wire_loop_wake(struct wire_loop *loop)
@@ -415,6 +342,7 @@ int wire_loop_new(struct wire_loop **out, const struct wire_loop_options *o, str
         return error_no_memory(err);
     loop->o = *o;
     loop->curl_deadline_ns = INT64_MAX;
+    loop->returned_ns = TIME_NONE;
     if ((wakeup_ns == 0 && wakeup_calibrate(&wakeup_ns, err) < 0) ||
         poller_new(&loop->poller, wakeup_ns, err) < 0) {
         wire_loop_free(loop);
@@ -426,7 +354,7 @@ int wire_loop_new(struct wire_loop **out, const struct wire_loop_options *o, str
         wire_loop_free(loop);
         return error_no_memory(err);
     }
-    curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, on_socket);
+    curl_multi_setopt(loop->multi, CURLMOPT_SOCKETFUNCTION, loop_on_socket);
     curl_multi_setopt(loop->multi, CURLMOPT_SOCKETDATA, loop);
     curl_multi_setopt(loop->multi, CURLMOPT_TIMERFUNCTION, on_timer);
     curl_multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop);

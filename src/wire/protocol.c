@@ -4,7 +4,6 @@
 
 #include "wire/events.h"
 
-
 static const struct wire_protocol *const protocols[] = {
     &protocol_openai_chat, &protocol_openai_completions, &protocol_llamacpp,
     &protocol_ollama_chat, &protocol_ollama_generate,

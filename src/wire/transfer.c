@@ -168,9 +168,15 @@ static int on_debug(CURL *easy, curl_infotype type, char *p, size_t n, void *arg
 static int on_request(void *arg, char *ip, char *local_ip, int port, int local_port)
 {
     struct wire_transfer *t = arg;
-    (void)ip, (void)local_ip, (void)port, (void)local_port;
+    int fd = loop_find_socket(t->loop, local_port);
+    (void)ip, (void)local_ip, (void)port;
     if (++t->request > 1)
         return CURL_PREREQFUNC_ABORT;
+    t->x->reused = t->opened == 0;
+    if (fd >= 0) {
+        t->fd = fd;
+        t->x->connection = loop_connection(t->loop, fd);
+    }
     t->x->t_sent_ns = clock_mono_ns();
     return CURL_PREREQFUNC_OK;
 }
@@ -356,17 +362,20 @@ void transfer_conclude(struct wire_transfer *t, CURLcode rc, int64_t now_ns)
     char *type = NULL;
     long status = 0;
     curl_off_t after = 0;
+    curl_socket_t fd = CURL_SOCKET_BAD;
     x->t_end_ns = now_ns;
     if (x->reads_n > 0 && x->reads[x->reads_n - 1].t_user_ns > now_ns)
         x->t_end_ns = x->reads[x->reads_n - 1].t_user_ns;
     if (x->t_end_ns < x->t_sent_ns)
         x->t_end_ns = x->t_sent_ns;
-    x->reused = t->request > 0 && t->opened == 0;
     if (!x->reused) {
         x->t_dns_ns = time_from(t, CURLINFO_NAMELOOKUP_TIME_T);
         x->t_connect_ns = time_from(t, CURLINFO_CONNECT_TIME_T);
         x->t_tls_ns = time_from(t, CURLINFO_APPCONNECT_TIME_T);
     }
+    if (x->connection == COUNT_NONE &&
+        curl_easy_getinfo(t->easy, CURLINFO_ACTIVESOCKET, &fd) == CURLE_OK)
+        x->connection = loop_connection(t->loop, fd); /* CURL_SOCKET_BAD has none */
     curl_easy_getinfo(t->easy, CURLINFO_RESPONSE_CODE, &status);
     x->http_status = x->t_first_byte_ns == TIME_NONE ? 0 : (int32_t)status;
     if (x->http_status) {

@@ -59,5 +59,8 @@ curl_socket_t loop_open_socket(struct wire_loop *loop, struct wire_transfer *t,
                                const struct curl_sockaddr *address);
 int loop_close_socket(struct wire_loop *loop, curl_socket_t fd);
 int64_t loop_connection(const struct wire_loop *loop, int fd);
+/* The descriptor of the connection with that local port; -1. libcurl does not say which connection
+ * it chose for a request, but it does tell the pre-request callback the port. */
+int loop_find_socket(struct wire_loop *loop, int local_port);
 
 #endif
