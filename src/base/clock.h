@@ -29,7 +29,7 @@ int64_t clock_process_cpu_ns(void); /* CPU time of the process */
 /* RFC 3339 in UTC with microseconds and Z. */
 void clock_format_utc(char out[CLOCK_UTC_TEXT], int64_t real_ns);
 /* "2026-12-01T09:30:00" with optional fraction and optional Z, read as UTC. 0 or -1. */
-int clock_parse_utc(int64_t *real_ns, struct str text);
+int clock_parse_utc(int64_t *real_ns, struct str s);
 /* Sleeps until the monotonic deadline, through signals unless *stop (may be NULL) becomes true. */
 void clock_sleep_until_ns(int64_t mono_ns, const volatile int *stop);
 

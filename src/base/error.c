@@ -1,3 +1,4 @@
+#define TALLY_ERROR_C
 #include "base/error.h"
 
 #include <errno.h>

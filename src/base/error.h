@@ -71,6 +71,19 @@ int error_at_offset(struct error *err, int64_t offset);
 int error_rule(struct error *err, const char *rule);
 int error_remedy(struct error *err, const char *fmt, ...) TALLY_PRINTF(2, 3);
 
+/* A static analyzer sees one file at a time and must be told that these end in -1. */
+#if defined(__clang_analyzer__) && !defined(TALLY_ERROR_C)
+#define error_set(...) (error_set(__VA_ARGS__), -1)
+#define error_set_errno(...) (error_set_errno(__VA_ARGS__), -1)
+#define error_no_memory(err) (error_no_memory(err), -1)
+#define error_wrap(...) (error_wrap(__VA_ARGS__), -1)
+#define error_at_file(err, file) (error_at_file(err, file), -1)
+#define error_at_line(err, line, column) (error_at_line(err, line, column), -1)
+#define error_at_offset(err, offset) (error_at_offset(err, offset), -1)
+#define error_rule(err, rule) (error_rule(err, rule), -1)
+#define error_remedy(...) (error_remedy(__VA_ARGS__), -1)
+#endif
+
 const char *error_kind_name(enum error_kind kind);
 int error_exit_code(enum error_kind kind);
 /* Appends "file:line:column: message" and, where known, "(at byte N)", on one line without LF;

@@ -38,6 +38,6 @@ void hex_encode(char *out, const uint8_t *p, size_t n);
 int hex_decode(uint8_t *out, size_t n, struct str s);
 
 /* For hash tables; not stable between versions, never written to a file. */
-uint64_t hash64(const void *p, size_t n, uint64_t seed);
+uint64_t hash64(const void *data, size_t n, uint64_t seed);
 
 #endif

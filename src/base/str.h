@@ -55,7 +55,7 @@ static inline struct str str_skip(struct str s, size_t from)
 {
     if (from > s.n)
         from = s.n;
-    return (struct str){s.p ? s.p + from : NULL, s.n - from};
+    return (struct str){from ? s.p + from : s.p, s.n - from};
 }
 
 static inline struct str str_first(struct str s, size_t n)

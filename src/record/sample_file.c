@@ -117,6 +117,7 @@ int sample_file_read(struct sample **samples, size_t *n, bool *cut, const char *
         got = arena_check(arena, "samples", err);
     if (got == 0) {
         if (have > 0)
+            /* NOLINTNEXTLINE(clang-analyzer-*): a failed arena makes got negative */
             memcpy(moved, list, have * sizeof *moved);
         *samples = moved;
         *n = have;
