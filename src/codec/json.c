@@ -29,8 +29,10 @@ static struct json_place place_of(struct reader *r, size_t offset)
     while (r->counted < offset) {
         const char *from = r->text.p + r->counted;
         const char *lf = memchr(from, '\n', offset - r->counted);
-        if (!lf)
+        if (!lf) {
+            r->counted = offset;
             break;
+        }
         r->counted = r->line_start = (size_t)(lf - r->text.p) + 1;
         r->line++;
     }
