@@ -120,7 +120,7 @@ static int take_sse(void *ctx, const struct sse_event *e, struct error *err)
         events_add(&d->events, EVENT_COMMENT);
     else if (str_eq(str_trim(e->data), STR("[DONE]")))
         events_add(&d->events, EVENT_DONE);
-    else
+    else if (str_trim(e->data).n > 0) /* empty data lines are noise */
         take_document(d, e->data, str_eq(e->name, STR("error")), e->unterminated);
     return 0;
 }
