@@ -6,10 +6,12 @@ extern const struct command cmd_corpus;
 extern const struct command cmd_count;
 extern const struct command cmd_key;
 extern const struct command cmd_ledger;
+extern const struct command cmd_run;
 
 const struct command *const tally_commands[] = {
     &cmd_count,
     &cmd_corpus,
+    &cmd_run,
     &cmd_ledger,
     &cmd_key,
     &cmd_completions,

@@ -377,9 +377,11 @@ static int unknown_key(const struct option *table, const struct json_member *m, 
     return in_document(&m->value, file, err);
 }
 
-int option_apply_document(const struct option *table, void *args, uint64_t given,
+int option_apply_document(const struct option *table, void *args, uint64_t *given,
                           const struct json *doc, const char *file, struct error *err)
 {
+    uint64_t set = 0;
+
     if (doc->type == JSON_NULL)
         return 0;
     if (doc->type != JSON_OBJECT) {
@@ -392,10 +394,12 @@ int option_apply_document(const struct option *table, void *args, uint64_t given
         const struct option *o = find_key(table, m->name);
         if (!o)
             return unknown_key(table, m, file, err);
-        if (given >> (o - table) & 1)
+        if (*given >> (o - table) & 1)
             continue;
         if (apply_value(o, args, &m->value, file, err) < 0)
             return -1;
+        set |= UINT64_C(1) << (o - table);
     }
+    *given |= set;
     return 0;
 }

@@ -83,9 +83,10 @@ void option_defaults(const struct option *table, void *args);
 int option_parse(const struct option *table, void *args, int argc, char **argv,
                  struct operands *operands, struct error *err) TALLY_MUST_CHECK;
 /* Sets options from an object whose keys are option names with '-' as '_'; rows whose bit is in
- * `given` keep what the command line said. Unknown keys and wrong types are errors with the place
- * in `file`. Strings point into the document. */
-int option_apply_document(const struct option *table, void *args, uint64_t given,
+ * *given keep what the command line said, and the bits of those that were set are added to it.
+ * Unknown keys and wrong types are errors with the place in `file`. Strings point into the
+ * document. */
+int option_apply_document(const struct option *table, void *args, uint64_t *given,
                           const struct json *doc, const char *file,
                           struct error *err) TALLY_MUST_CHECK;
 bool option_given(const struct option *table, const struct operands *operands, const char *name);

@@ -143,9 +143,11 @@ int corpus_unique(const struct corpus *c, const struct corpus_counter *counter,
         a.tag = buf_str(&tag);
         if (buf_check(&tag, "a prefix", err) < 0)
             goto out;
-        if (!promised || !counter) { /* nothing to hit: the item behind the prefix, counted */
+        /* nothing to hit: the item behind the prefix; of a promised length that nothing counts, as
+         * many words make way as come */
+        if (!promised || !counter) {
             n = CORPUS_NOT_PROMISED;
-            if (build(&a, 0, &n, err) < 0)
+            if (build(&a, promised ? TAG_WORDS : 0, &n, err) < 0)
                 goto out;
             break;
         }

@@ -180,6 +180,13 @@ static bool may_send(const struct band *b, int64_t now_ns)
     return !may_close || now_ns < look - BAND_CLOSE_GUARD_NS;
 }
 
+bool band_would_send(struct band *b, int64_t now_ns, enum sample_phase *phase)
+{
+    band_tick(b, now_ns);
+    *phase = b->stage == BAND_WINDOW ? PHASE_WINDOW : PHASE_WARMUP;
+    return may_send(b, now_ns);
+}
+
 bool band_next(struct band *b, int64_t now_ns, struct band_issue *issue)
 {
     struct worker *w;

@@ -68,6 +68,8 @@ void band_free(struct band *b);
 
 /* True with *issue filled when a worker is to send now: it counts as in flight from then on. */
 bool band_next(struct band *b, int64_t now_ns, struct band_issue *issue);
+/* Whether band_next would have one at that moment, and of which phase. */
+bool band_would_send(struct band *b, int64_t now_ns, enum sample_phase *phase);
 /* The worker's request ended (however it did) at t_end_ns; now_ns is the clock. */
 void band_ended(struct band *b, int32_t worker, int64_t t_end_ns, int64_t now_ns);
 /* What became of a request, known once its answer has been parsed. */

@@ -166,7 +166,7 @@ static int apply(struct args *a, uint64_t given, const char *text, struct error 
     assert_int_equal(json_parse(&doc, str_of(text), &JSON_LIMITS_DEFAULT, &arena, err), 0);
     *a = (struct args){0};
     option_defaults(table, a);
-    return option_apply_document(table, a, given, doc, "gate.yaml", err);
+    return option_apply_document(table, a, &given, doc, "gate.yaml", err);
 }
 
 static void test_document(void **state)

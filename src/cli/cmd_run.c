@@ -1,0 +1,302 @@
+/* tally run: measures one or two lanes and writes the run directory. */
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/clock.h"
+#include "base/file.h"
+#include "cli/cli.h"
+#include "cli/run_args.h"
+#include "cli/run_progress.h"
+#include "codec/json_write.h"
+#include "codec/yaml.h"
+#include "load/load.h"
+#include "load/schedule.h"
+
+#define FILE_BYTES_MAX ((size_t)1 << 20) /* of a YAML file */
+
+static volatile sig_atomic_t stop;
+static volatile int64_t stopped_at_ns; /* only the handler writes it */
+
+/* The first signal ends the run and keeps what was measured; one that comes a second or more later
+ * ends the program. (One key press can reach us twice, through the terminal and a wrapper.) */
+static void on_signal(int number)
+{
+    struct timespec now;
+
+    (void)number;
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
+        now.tv_sec = now.tv_nsec = 0;
+    int64_t now_ns = (int64_t)now.tv_sec * NS_PER_S + now.tv_nsec;
+    if (!stop)
+        stopped_at_ns = now_ns;
+    else if (now_ns - stopped_at_ns >= NS_PER_S)
+        _exit(130);
+    stop = 1;
+}
+
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal}, before;
+
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+        sigaction(SIGHUP, &action, NULL); /* under nohup it stays ignored */
+}
+
+static void default_directory(char out[64])
+{
+    time_t now = (time_t)(clock_real_ns() / NS_PER_S);
+    struct tm t;
+
+    if (gmtime_r(&now, &t))
+        strftime(out, 64, "tally-run-%Y%m%d-%H%M%S", &t);
+    else
+        snprintf(out, 64, "tally-run");
+}
+
+static int apply_file(const char *path, struct run_args *a, uint64_t *given, struct arena *arena,
+                      struct error *err)
+{
+    const struct json_limits limits = {.bytes = FILE_BYTES_MAX, .values = 10000, .depth = 8};
+    const struct json *doc;
+
+    if (yaml_parse_file(&doc, path, &limits, arena, err) < 0)
+        return -1;
+    return option_apply_document(run_options, a, given, doc, path, err);
+}
+
+/* --dry-run ------------------------------------------------------------------------------------ */
+
+static void print_plan(struct cli *cli, const struct load_options *o)
+{
+    const struct run_plan *p = &o->plan;
+    int64_t unknown[RUN_LANES_MAX] = {0}, requests, ns;
+    char text[32];
+
+    schedule_estimate(p, o->lanes_n, unknown, &requests, &ns);
+    run_duration_text(text, ns);
+    fprintf(cli->out, "protocol    %s\nbands      ", p->protocol);
+    for (size_t i = 0; i < p->bands_n; i++)
+        fprintf(cli->out, " %d", p->bands[i]);
+    fprintf(cli->out, "\nreplicates  %d\nmeasured    %zu bands in all\n", p->replicates,
+            schedule_length(p, o->lanes_n));
+    fprintf(cli->out, "requests    at least %lld\ntime        at least %s\n", (long long)requests,
+            text);
+    fprintf(cli->out, "corpus      %s: %lld prompts", p->corpus_path, (long long)p->corpus_count);
+    if (p->corpus_tokens != COUNT_NONE)
+        fprintf(cli->out, " of %lld +- %lld tokens%s", (long long)p->corpus_tokens,
+                (long long)p->corpus_tolerance, o->tokenizer ? ", counted" : ", not counted");
+    fprintf(cli->out, "\ncounting    %s\n",
+            p->method == COUNT_SERVER_USAGE ? "server_usage" : "client_tokenizer");
+}
+
+static int dry_run(struct cli *cli, struct run_inputs *in, struct error *err)
+{
+    struct load_options *o = &in->options;
+    struct buf body = BUF_INIT(BUF_ANY);
+    int rc = -1;
+
+    if (load_check(o, err) < 0)
+        return -1;
+    print_plan(cli, o);
+    for (size_t i = 0; i < o->lanes_n; i++) {
+        buf_reset(&body);
+        if (load_example(o, i, &body, err) < 0)
+            goto out;
+        fprintf(cli->out, "\n%s: %s%s%s\n", o->lanes[i].role, o->lanes[i].url,
+                strcmp(o->plan.wire, "chat") == 0 ? "/v1/chat/completions" : "/v1/completions",
+                o->lanes[i].model ? "" : " (with the only model that the server lists)");
+        fprintf(cli->out, "%.*s\n", (int)body.n, body.p);
+    }
+    rc = 0;
+out:
+    buf_release(&body);
+    return rc;
+}
+
+/* The outcome ---------------------------------------------------------------------------------- */
+
+static void print_json(struct cli *cli, const char *dir, const struct load_outcome *o)
+{
+    struct buf out = BUF_INIT(BUF_ANY);
+    struct json_writer w;
+
+    json_writer_init(&w, &out, 2);
+    json_begin_object(&w);
+    json_key(&w, "directory");
+    json_put_cstr(&w, dir);
+    json_key(&w, "run_id");
+    json_put_cstr(&w, o->result.run_id);
+    json_key(&w, "status");
+    json_put_cstr(&w, status_name(o->result.status));
+    json_key(&w, "reason");
+    json_put_cstr(&w, o->result.reason);
+    json_key(&w, "interrupted");
+    json_put_bool(&w, o->interrupted);
+    json_key(&w, "refusals");
+    json_begin_array(&w);
+    for (size_t i = 0; i < o->result.refusals_n; i++) {
+        const struct receipt_refusal *r = &o->result.refusals[i];
+        json_begin_object(&w);
+        json_key(&w, "rule");
+        json_put_cstr(&w, r->rule);
+        json_key(&w, "lane");
+        json_put_cstr(&w, r->lane);
+        json_key(&w, "band");
+        json_put_i64(&w, r->band);
+        json_key(&w, "replicate");
+        json_put_i64(&w, r->replicate);
+        json_key(&w, "seen");
+        json_put_cstr(&w, r->seen);
+        json_key(&w, "remedy");
+        json_put_cstr(&w, r->remedy);
+        json_end_object(&w);
+    }
+    json_end_array(&w);
+    json_end_object(&w);
+    fprintf(cli->out, "%.*s\n", (int)out.n, out.p);
+    buf_release(&out);
+}
+
+static void print_outcome(struct cli *cli, const char *dir, const struct load_outcome *o)
+{
+    const struct term *t = &cli->out_term;
+    bool good = o->result.status == STATUS_PASS;
+
+    fprintf(cli->out, "%s: %s%s%s%s%s%s\n", dir, term_on(t, good ? TERM_GOOD : TERM_WARNING),
+            status_name(o->result.status), o->result.reason ? "{" : "",
+            o->result.reason ? o->result.reason : "", o->result.reason ? "}" : "", term_off(t));
+    for (size_t i = 0; i < o->result.refusals_n; i++) {
+        const struct receipt_refusal *r = &o->result.refusals[i];
+        fprintf(cli->out, "  %s", r->rule);
+        if (r->lane)
+            fprintf(cli->out, ", %s", r->lane);
+        if (r->band)
+            fprintf(cli->out, ", c = %d, replicate %d", r->band, r->replicate);
+        fprintf(cli->out, ": %s\n    remedy: %s\n", r->seen ? r->seen : "",
+                r->remedy ? r->remedy : "");
+    }
+    fprintf(cli->out, "  tally show %s    prints the receipt\n", dir);
+    fprintf(cli->out, "  tally verify %s  recomputes every number in it\n", dir);
+}
+
+static void tell_estimate(struct run_progress *p, const struct load *load)
+{
+    int64_t requests, ns;
+    char time_text[32], text[160];
+
+    load_estimate(load, &requests, &ns);
+    run_duration_text(time_text, ns);
+    snprintf(text, sizeof text, "measuring: about %lld requests, at least %s", (long long)requests,
+             time_text);
+    p->calls.note(p->calls.ctx, false, text);
+}
+
+static int measure(struct cli *cli, struct run_inputs *in, const struct run_args *a,
+                   struct error *err)
+{
+    struct load_outcome outcome = {0};
+    struct run_progress progress;
+    struct load *load = NULL;
+    int rc = -1;
+
+    run_progress_init(&progress, cli, a->quiet);
+    in->options.progress = progress.calls;
+    in->options.client = (struct receipt_client){cli_version(), cli_commit()};
+    in->options.argv = cli->argv;
+    in->options.argc = cli->argc;
+    in->options.stop = &stop;
+    if (in->differs[0]) {
+        char text[320];
+        snprintf(text, sizeof text, "not w1 any more (%s): the receipt will say custom",
+                 in->differs);
+        progress.calls.note(&progress, true, text);
+    }
+    if (load_prepare(&load, &in->options, err) < 0)
+        goto out;
+    tell_estimate(&progress, load);
+    catch_signals();
+    if (load_measure(load, &outcome, err) < 0) {
+        error_remedy(err, "%s%swhat was measured until then lies in %s",
+                     err->remedy[0] ? err->remedy : "", err->remedy[0] ? "; " : "",
+                     in->options.out_dir);
+        goto out;
+    }
+    run_progress_end(&progress);
+    if (a->json)
+        print_json(cli, in->options.out_dir, &outcome);
+    else
+        print_outcome(cli, in->options.out_dir, &outcome);
+    rc = outcome.interrupted ? error_exit_code(ERROR_INTERRUPTED)
+                             : status_exit_code(outcome.result.status);
+out:
+    run_progress_end(&progress);
+    load_free(load);
+    return rc;
+}
+
+static int check_out(const char *dir, struct error *err)
+{
+    if (dir_is_free(dir))
+        return 0;
+    error_set(err, ERROR_USAGE, "the run directory is not empty");
+    error_at_file(err, dir);
+    return error_remedy(err, "name a new one: --out DIR (a run is never written over another)");
+}
+
+static int run(struct cli *cli, void *arguments, const struct operands *operands, struct error *err)
+{
+    struct run_args *a = arguments;
+    struct run_inputs in = {0};
+    struct arena arena;
+    char directory[64];
+    uint64_t given = operands->given;
+    int rc = -1;
+
+    arena_init(&arena, 16 * FILE_BYTES_MAX);
+    if (operands->n == 1 && apply_file(operands->v[0], a, &given, &arena, err) < 0)
+        goto out;
+    default_directory(directory);
+    if (run_inputs_init(&in, a, given, err) < 0)
+        goto out;
+    in.options.out_dir = a->out ? a->out : directory;
+    if (a->dry_run)
+        rc = dry_run(cli, &in, err);
+    else if (check_out(in.options.out_dir, err) == 0)
+        rc = measure(cli, &in, a, err);
+out:
+    run_inputs_release(&in);
+    arena_release(&arena);
+    return rc;
+}
+
+const struct command cmd_run = {
+    .name = "run",
+    .summary = "measure one or two lanes and write the receipt",
+    .usage = "--lane ROLE=URL --tokenizer FILE --corpus FILE [OPTION...] [FILE.yaml]",
+    .description =
+        "Measures each lane in closed loop, band by band and replicate by replicate, and writes a "
+        "run directory: run.json, every request's raw record, and receipt.json. Before the clock "
+        "starts it asserts the corpus, asks each server for one real completion, and says what "
+        "will keep the run from being evidence.\n\n"
+        "All options but those under Output may stand in one YAML file, their names with _ for -; "
+        "what the command line says wins. Keys of servers come from a file or the environment, "
+        "never from a flag.\n\n"
+        "Exit codes: 0 measured; 3 incomplete or unmeasured; 4 refused: no conformant evidence; 5 "
+        "a server could not be reached before the clock started; 130 interrupted, with what was "
+        "measured kept.",
+    .examples = "  tally run -l subject=http://localhost:8080 -t model.gguf -c w1.jsonl\n"
+                "  tally run -l subject=http://a:8080 -l comparator=http://b:8080 \\\n"
+                "      -t tokenizer.json -c w1.jsonl --protocol w1 -o run-1\n"
+                "  tally run gate.yaml --dry-run\n",
+    .options = run_options,
+    .args_size = sizeof(struct run_args),
+    .operands_min = 0,
+    .operands_max = 1,
+    .run = run,
+};

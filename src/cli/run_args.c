@@ -1,0 +1,305 @@
+#include "cli/run_args.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "cli/tokens.h"
+
+static const char *const roles[RUN_LANES_MAX] = {"subject", "comparator"};
+
+static bool stated(uint64_t given, const char *name)
+{
+    for (const struct option *o = run_options; o->name; o++) {
+        if (o->kind != OPTION_HEADING && strcmp(o->name, name) == 0)
+            return given >> (o - run_options) & 1;
+    }
+    assert(!"an option of the table");
+    return false;
+}
+
+/* What stands behind "ROLE=", or NULL when text is not about that role. */
+static const char *behind_role(const char *text, const char *role)
+{
+    size_t n = strlen(role);
+
+    return strncmp(text, role, n) == 0 && text[n] == '=' ? text + n + 1 : NULL;
+}
+
+/* The value for a role: "ROLE=VALUE" before a plain "VALUE", which is for every lane. */
+static const char *for_role(const struct option_repeated *list, const char *role)
+{
+    const char *plain = NULL;
+
+    for (size_t i = 0; i < list->n; i++) {
+        const char *value = behind_role(list->v[i], role);
+        if (value)
+            return value;
+        if (!behind_role(list->v[i], roles[0]) && !behind_role(list->v[i], roles[1]))
+            plain = list->v[i];
+    }
+    return plain;
+}
+
+static int need_role(const struct option_repeated *list, const char *name, struct error *err)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        if (!behind_role(list->v[i], roles[0]) && !behind_role(list->v[i], roles[1])) {
+            error_set(err, ERROR_USAGE, "--%s '%.100s' names no role", name, list->v[i]);
+            return error_remedy(err, "write --%s subject=... or --%s comparator=...", name, name);
+        }
+    }
+    return 0;
+}
+
+/* Lanes ---------------------------------------------------------------------------------------- */
+
+static int add_lane(struct load_options *o, const char *text, struct error *err)
+{
+    const char *url = NULL, *role = NULL;
+
+    for (size_t i = 0; i < RUN_LANES_MAX && !url; i++) {
+        url = behind_role(text, roles[i]);
+        role = roles[i];
+    }
+    if (!url && (strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0)) {
+        url = text; /* a bare URL is the lane that is looked at */
+        role = roles[o->lanes_n ? 1 : 0];
+    }
+    if (!url) {
+        error_set(err, ERROR_USAGE, "--lane '%.200s' is not ROLE=URL", text);
+        return error_remedy(err, "write --lane subject=http://HOST:PORT");
+    }
+    for (size_t i = 0; i < o->lanes_n; i++) {
+        if (strcmp(o->lanes[i].role, role) == 0)
+            return error_set(err, ERROR_USAGE, "--lane: there are two of role %s", role);
+    }
+    o->lanes[o->lanes_n++] = (struct load_lane_options){.role = role, .url = url};
+    return 0;
+}
+
+/* The subject comes first whatever the order on the command line: odd replicates are A B. */
+static void order_lanes(struct load_options *o)
+{
+    if (o->lanes_n == 2 && strcmp(o->lanes[0].role, roles[0]) != 0) {
+        struct load_lane_options first = o->lanes[0];
+        o->lanes[0] = o->lanes[1];
+        o->lanes[1] = first;
+    }
+}
+
+static int read_secret(char out[RUN_SECRET_MAX + 1], const char *path, struct error *err)
+{
+    struct buf text = BUF_INIT(0);
+    struct str s;
+    int rc = -1;
+
+    if (file_read(&text, path, RUN_SECRET_MAX, err) < 0)
+        goto out;
+    s = str_trim(buf_str(&text));
+    if (s.n == 0 || memchr(s.p, '\n', s.n) || memchr(s.p, '\0', s.n)) {
+        error_set(err, ERROR_USAGE, "no key stands in the file: one line is wanted");
+        error_at_file(err, path);
+        goto out;
+    }
+    memcpy(out, s.p, s.n);
+    out[s.n] = '\0';
+    rc = 0;
+out:
+    if (text.p)
+        memset(text.p, 0, text.n);
+    buf_release(&text);
+    return rc;
+}
+
+static int find_secret(struct run_inputs *in, const struct run_args *a, size_t i, struct error *err)
+{
+    static const char *const names[RUN_LANES_MAX] = {"TALLY_BEARER_SUBJECT",
+                                                     "TALLY_BEARER_COMPARATOR"};
+    struct load_lane_options *lane = &in->options.lanes[i];
+    const char *path = for_role(&a->bearer_files, lane->role);
+    const char *env = getenv(names[strcmp(lane->role, roles[0]) != 0]);
+
+    if (path) {
+        if (read_secret(in->secrets[i], path, err) < 0)
+            return -1;
+        lane->bearer = in->secrets[i];
+        return 0;
+    }
+    if (!env || !*env)
+        env = getenv("TALLY_BEARER");
+    lane->bearer = env && *env ? env : NULL;
+    return 0;
+}
+
+static int take_lanes(struct run_inputs *in, const struct run_args *a, struct error *err)
+{
+    struct load_options *o = &in->options;
+
+    if (a->lanes.n == 0) {
+        error_set(err, ERROR_USAGE, "--lane is missing: which server is to be measured?");
+        return error_remedy(err, "write --lane subject=http://HOST:PORT, and a second one with "
+                                 "comparator=URL to compare");
+    }
+    if (a->lanes.n > RUN_LANES_MAX)
+        return error_set(err, ERROR_USAGE, "--lane is given %zu times; a run has one or two lanes",
+                         a->lanes.n);
+    for (size_t i = 0; i < a->lanes.n; i++) {
+        if (add_lane(o, a->lanes.v[i], err) < 0)
+            return -1;
+    }
+    order_lanes(o);
+    if (need_role(&a->hosts, "host", err) < 0 || need_role(&a->builds, "build", err) < 0 ||
+        need_role(&a->binaries, "binary", err) < 0)
+        return -1;
+    for (size_t i = 0; i < o->lanes_n; i++) {
+        struct load_lane_options *lane = &o->lanes[i];
+        lane->model = for_role(&a->models, lane->role);
+        lane->host = for_role(&a->hosts, lane->role);
+        lane->build = for_role(&a->builds, lane->role);
+        lane->binary = for_role(&a->binaries, lane->role);
+        lane->ca_file = a->ca_file;
+        lane->insecure = a->insecure;
+        if (find_secret(in, a, i, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* The plan ------------------------------------------------------------------------------------- */
+
+/* An option sets the plan when it was stated, or when the protocol has no say of its own. */
+#define TAKE(name, field, value)        \
+    do {                                \
+        if (!w1 || stated(given, name)) \
+            p->field = value;           \
+    } while (0)
+
+static void take_plan(struct run_plan *p, const struct run_args *a, uint64_t given)
+{
+    bool w1 = strcmp(a->protocol, "w1") == 0;
+
+    if (w1)
+        run_plan_w1(p);
+    else
+        run_plan_init(p);
+    if (!w1 || stated(given, "bands")) {
+        p->bands_n = a->bands.n;
+        for (size_t i = 0; i < a->bands.n; i++)
+            p->bands[i] = (int32_t)a->bands.v[i];
+    }
+    TAKE("replicates", replicates, (int32_t)a->replicates);
+    TAKE("window", window_ns, a->window_ns);
+    TAKE("max-window", max_window_ns, a->max_window_ns);
+    TAKE("warmup", warmup, (int32_t)a->warmup);
+    TAKE("quiesce", quiesce_ns, a->quiesce_ns);
+    TAKE("cooldown", cooldown_ns, a->cooldown_ns);
+    TAKE("timeout", timeout_ns, a->timeout_ns);
+    TAKE("max-tokens", max_tokens, a->max_tokens);
+    TAKE("temperature", temperature, a->temperature);
+    TAKE("seed", seed, a->seed);
+    TAKE("no-ignore-eos", ignore_eos, !a->no_ignore_eos);
+    TAKE("no-stream", stream, !a->no_stream);
+    p->min_samples = a->min_samples;
+    p->requests = a->requests;
+    p->max_error_share = a->max_error_share;
+    p->wire = a->wire;
+    p->system = a->system;
+    p->prompt_policy = a->prompts;
+    p->special_text = a->special_text;
+    p->tokenizer_path = a->tokenizer;
+    p->time_source = "kernel";
+}
+#undef TAKE
+
+/* A run that is not what w1 says is not called w1. */
+static void check_w1(struct run_inputs *in, const struct run_args *a)
+{
+    struct run_plan *p = &in->options.plan, w1;
+    struct buf names = BUF_INIT(sizeof in->differs);
+
+    if (strcmp(a->protocol, "w1") != 0)
+        return;
+    run_plan_w1(&w1);
+#define DIFFERS(what, name)                                      \
+    do {                                                         \
+        if (what)                                                \
+            buf_addf(&names, "%s%s", names.n ? ", " : "", name); \
+    } while (0)
+    DIFFERS(p->replicates != w1.replicates, "--replicates");
+    DIFFERS(p->window_ns != w1.window_ns, "--window");
+    DIFFERS(p->max_window_ns != w1.max_window_ns, "--max-window");
+    DIFFERS(p->warmup != w1.warmup, "--warmup");
+    DIFFERS(p->quiesce_ns != w1.quiesce_ns, "--quiesce");
+    DIFFERS(p->cooldown_ns != w1.cooldown_ns, "--cooldown");
+    DIFFERS(p->min_samples != w1.min_samples, "--min-samples");
+    DIFFERS(p->requests != w1.requests, "--requests");
+    DIFFERS(p->max_tokens != w1.max_tokens, "--max-tokens");
+    DIFFERS(p->temperature != w1.temperature, "--temperature");
+    DIFFERS(!p->ignore_eos, "--no-ignore-eos");
+    DIFFERS(!p->stream, "--no-stream");
+    DIFFERS(p->system != NULL, "--system");
+    DIFFERS(strcmp(p->prompt_policy, w1.prompt_policy) != 0, "--prompts");
+#undef DIFFERS
+    if (names.n > 0) {
+        snprintf(in->differs, sizeof in->differs, "%.*s", STR_ARG(buf_str(&names)));
+        p->protocol = "custom";
+    }
+    buf_release(&names);
+}
+
+static int take_counting(struct run_inputs *in, const struct run_args *a, struct error *err)
+{
+    struct run_plan *p = &in->options.plan;
+    bool server = a->count && strcmp(a->count, "server-usage") == 0;
+
+    if (!a->tokenizer && !server) {
+        error_set(err, ERROR_USAGE, "how are tokens to be counted? There is no default");
+        return error_remedy(err, "give the model's own tokenizer (--tokenizer FILE), or rely on "
+                                 "each server's word (--count server-usage)");
+    }
+    p->method = server ? COUNT_SERVER_USAGE : COUNT_CLIENT_TOKENIZER;
+    if (!a->tokenizer)
+        return 0;
+    if (cli_open_tokenizer(&in->tokenizer, a->tokenizer, a->tokenizer_sha256, err) < 0)
+        return -1;
+    in->options.tokenizer = in->tokenizer;
+    return 0;
+}
+
+static int take_corpus(struct run_inputs *in, const struct run_args *a, struct error *err)
+{
+    if (!a->corpus) {
+        error_set(err, ERROR_USAGE, "--corpus is missing: what is to be sent?");
+        return error_remedy(err, "make one: tally corpus make --tokenizer FILE --tokens 512 "
+                                 "--out w1.jsonl; then --corpus w1.jsonl");
+    }
+    if (corpus_read(&in->corpus, a->corpus, err) < 0)
+        return -1;
+    in->has_corpus = true;
+    in->options.corpus = &in->corpus;
+    return 0;
+}
+
+int run_inputs_init(struct run_inputs *in, const struct run_args *a, uint64_t given,
+                    struct error *err)
+{
+    take_plan(&in->options.plan, a, given);
+    check_w1(in, a);
+    return take_lanes(in, a, err) < 0 || take_counting(in, a, err) < 0 ||
+                   take_corpus(in, a, err) < 0
+               ? -1
+               : 0;
+}
+
+void run_inputs_release(struct run_inputs *in)
+{
+    if (!in)
+        return;
+    tokenizer_free(in->tokenizer);
+    if (in->has_corpus)
+        corpus_release(&in->corpus);
+    memset(in->secrets, 0, sizeof in->secrets);
+    *in = (struct run_inputs){0};
+}

@@ -1,0 +1,51 @@
+/*
+ * The options of `tally run`: their table, and what they mean as a plan and lanes.
+ *
+ *     struct run_args args;  struct run_inputs in = {0};
+ *     if (run_inputs_init(&in, &args, given, err) < 0) ...   // reads tokenizer, corpus, secrets
+ *     load_prepare(&load, &in.options, err);
+ *     run_inputs_release(&in);
+ */
+#ifndef TALLY_CLI_RUN_ARGS_H
+#define TALLY_CLI_RUN_ARGS_H
+
+#include "cli/option.h"
+#include "corpus/corpus.h"
+#include "load/load.h"
+#include "token/tokenizer.h"
+
+#define RUN_SECRET_MAX 8192
+
+struct run_args {
+    struct option_repeated lanes, hosts, builds, binaries, models, bearer_files;
+    const char *ca_file;
+    bool insecure;
+    const char *tokenizer, *tokenizer_sha256, *count, *special_text;
+    const char *corpus, *prompts, *system;
+    const char *protocol, *wire;
+    struct option_list bands;
+    int64_t replicates, window_ns, max_window_ns, min_samples, requests, warmup;
+    int64_t quiesce_ns, cooldown_ns, timeout_ns, max_tokens, seed;
+    double temperature, max_error_share;
+    bool no_ignore_eos, no_stream;
+    const char *out;
+    bool dry_run, json, quiet;
+};
+
+extern const struct option run_options[];
+
+struct run_inputs {
+    struct load_options options;
+    struct tokenizer *tokenizer;
+    struct corpus corpus;
+    bool has_corpus;
+    char secrets[RUN_LANES_MAX][RUN_SECRET_MAX + 1];
+    char differs[256]; /* options by which a run of w1 is none; "" */
+};
+
+/* given: bit i, row i of run_options was stated, on the command line or in the file. */
+int run_inputs_init(struct run_inputs *in, const struct run_args *args, uint64_t given,
+                    struct error *err) TALLY_MUST_CHECK;
+void run_inputs_release(struct run_inputs *in); /* NULL and zeroed are fine */
+
+#endif

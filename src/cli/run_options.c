@@ -1,0 +1,91 @@
+/* The option table of `tally run`. */
+#include "cli/run_args.h"
+#include "load/band.h"
+
+#define A(member) OFFSET(struct run_args, member)
+
+const struct option run_options[] = {
+    {"Lanes", OPTION_HEADING, 0, .help = ""},
+    {"lane", OPTION_REPEATED, A(lanes), "ROLE=URL", .letter = 'l',
+     .help = "a server, by its base URL; ROLE is subject or comparator; once or twice"},
+    {"model", OPTION_REPEATED, A(models), "[ROLE=]NAME", .letter = 'm',
+     .help = "model to ask for (default: the only one that the server lists)"},
+    {"host", OPTION_REPEATED, A(hosts), "ROLE=LABEL",
+     .help = "label of the machine that the lane runs on"},
+    {"build", OPTION_REPEATED, A(builds), "ROLE=TEXT", .help = "the server's build, as declared"},
+    {"binary", OPTION_REPEATED, A(binaries), "ROLE=FILE",
+     .help = "the local server's binary: its digest goes into the receipt"},
+    {"bearer-file", OPTION_REPEATED, A(bearer_files), "[ROLE=]FILE",
+     .help = "file that holds the server's key (or in the environment: TALLY_BEARER, "
+             "TALLY_BEARER_SUBJECT, TALLY_BEARER_COMPARATOR)"},
+    {"ca-file", OPTION_STRING, A(ca_file), "FILE", .help = "certificates of authorities to trust"},
+    {"insecure", OPTION_FLAG, A(insecure), .help = "do not check the server's certificate"},
+
+    {"Counting tokens", OPTION_HEADING, 0, .help = ""},
+    {"tokenizer", OPTION_STRING, A(tokenizer), "FILE", .letter = 't',
+     .help = "the model's tokenizer.json or GGUF: prompts and output are counted with it, the same "
+             "for every lane"},
+    {"tokenizer-sha256", OPTION_STRING, A(tokenizer_sha256), "HEX",
+     .help = "assert that the tokenizer's file has this digest (exit 4 if not)"},
+    {"count", OPTION_STRING, A(count), "HOW", .choices = "client-tokenizer|server-usage",
+     .help = "client-tokenizer (what --tokenizer means), or server-usage: rely on what each server "
+             "says"},
+    {"special-text", OPTION_STRING, A(special_text), "HOW", "parsed", .choices = "parsed|plain",
+     .help = "whether text that spells a special token is that token: parsed or plain"},
+
+    {"What is sent", OPTION_HEADING, 0, .help = ""},
+    {"corpus", OPTION_STRING, A(corpus), "FILE", .letter = 'c',
+     .help = "prompts, as 'tally corpus make' writes them"},
+    {"prompts", OPTION_STRING, A(prompts), "HOW", "unique", .choices = "unique|fixed",
+     .help = "unique: every request has a prompt of its own, of the same length; fixed: the corpus "
+             "as it is"},
+    {"system", OPTION_STRING, A(system), "TEXT", .help = "a system message (default: none)"},
+    {"max-tokens", OPTION_I64, A(max_tokens), "N", "128", .min = 1, .max = 1000000,
+     .help = "tokens to generate"},
+    {"temperature", OPTION_DOUBLE, A(temperature), "X", "0", .help = "0 is greedy"},
+    {"seed", OPTION_I64, A(seed), "N", "2026", .min = 0, .max = INT64_MAX,
+     .help = "seed asked of the server"},
+    {"no-ignore-eos", OPTION_FLAG, A(no_ignore_eos),
+     .help = "let the model stop before --max-tokens"},
+    {"no-stream", OPTION_FLAG, A(no_stream),
+     .help = "ask for whole answers (no time to first token then)"},
+    {"wire", OPTION_STRING, A(wire), "HOW", "chat", .choices = "chat|completions",
+     .help = "chat: the server wraps the prompt; completions: the text as it is"},
+
+    {"Load", OPTION_HEADING, 0, .help = ""},
+    {"protocol", OPTION_STRING, A(protocol), "NAME", "custom", .choices = "custom|w1",
+     .help = "w1: 512 +- 8 prompt tokens, 128 generated, greedy, 5 replicates, quiesce 5s; what is "
+             "given beside it wins"},
+    {"bands", OPTION_LIST, A(bands), "LIST", "1,4,8,16", .min = 1, .max = BAND_WORKERS_MAX,
+     .help = "levels of concurrency", .letter = 'b'},
+    {"replicates", OPTION_I64, A(replicates), "N", "6", .min = 1, .max = RUN_REPLICATES_MAX,
+     .help = "passes over all bands and lanes, declared beforehand", .letter = 'r'},
+    {"window", OPTION_DURATION, A(window_ns), "TIME", "60s",
+     .help = "shortest time that a band is measured"},
+    {"max-window", OPTION_DURATION, A(max_window_ns), "TIME", "30min",
+     .help = "longest time; a band that has too few requests then is INCOMPLETE"},
+    {"min-samples", OPTION_I64, A(min_samples), "N", .min = 1, .max = 100000000,
+     .help = "requests that must have ended before a window closes (default max(30, 8c))"},
+    {"requests", OPTION_I64, A(requests), "N", .min = 1, .max = 100000000, .letter = 'n',
+     .help = "exactly so many in every window, whatever the time"},
+    {"warmup", OPTION_I64, A(warmup), "N", "2", .min = 0, .max = 10000,
+     .help = "requests a worker before the window"},
+    {"quiesce", OPTION_DURATION, A(quiesce_ns), "TIME", "0",
+     .help = "silence between warm-up and window; 0: load never pauses"},
+    {"cooldown", OPTION_DURATION, A(cooldown_ns), "TIME", "10s",
+     .help = "silence between one lane and the next"},
+    {"timeout", OPTION_DURATION, A(timeout_ns), "TIME", "10min", .help = "of one request"},
+    {"max-error-share", OPTION_DOUBLE, A(max_error_share), "X", "0",
+     .help = "share of requests not ok above which no ratio is made"},
+
+    {"Output", OPTION_HEADING, 0, .help = ""},
+    {"out", OPTION_STRING, A(out), "DIR", .letter = 'o', .not_in_file = true,
+     .help = "the run directory, which must be new or empty (default: tally-run-DATE-TIME)"},
+    {"dry-run", OPTION_FLAG, A(dry_run), .not_in_file = true,
+     .help = "print what would be sent, how many requests, how long; ask no server"},
+    {"json", OPTION_FLAG, A(json), .not_in_file = true,
+     .help = "print the outcome as one JSON document"},
+    {"quiet", OPTION_FLAG, A(quiet), .not_in_file = true, .letter = 'q',
+     .help = "no progress; warnings and errors only"},
+    OPTIONS_END,
+};

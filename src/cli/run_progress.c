@@ -1,0 +1,119 @@
+#include "cli/run_progress.h"
+
+#include "base/clock.h"
+#include "base/utf8.h"
+
+#define PLAIN_EVERY_NS (60 * NS_PER_S)
+#define LINE_MAX_BYTES 512
+
+void run_duration_text(char out[32], int64_t ns)
+{
+    long long s = (long long)((ns + NS_PER_S / 2) / NS_PER_S);
+
+    if (s >= 3600)
+        snprintf(out, 32, "%lld h %02lld min", s / 3600, s / 60 % 60);
+    else if (s >= 60)
+        snprintf(out, 32, "%lld min %02lld s", s / 60, s % 60);
+    else
+        snprintf(out, 32, "%lld s", s);
+}
+
+static void clear_live(struct run_progress *p)
+{
+    if (p->live)
+        fputs("\r\033[K", p->cli->err);
+    p->live = false;
+}
+
+static void note(void *ctx, bool warning, const char *text)
+{
+    struct run_progress *p = ctx;
+    const struct term *t = &p->cli->err_term;
+
+    if (p->quiet && !warning)
+        return;
+    clear_live(p);
+    fprintf(p->cli->err, "tally: %s%s%s%s\n", warning ? term_on(t, TERM_WARNING) : "",
+            warning ? "warning: " : "", warning ? term_off(t) : "", text);
+    fflush(p->cli->err);
+}
+
+static void where(char *out, size_t n, const struct load_state *s)
+{
+    snprintf(out, n, "[%zu/%zu] %-10s c=%-4d replicate %d/%d", s->band_index + 1, s->bands_in_all,
+             s->lane, s->band, s->replicate, s->replicates);
+}
+
+static void state_text(char out[LINE_MAX_BYTES], const struct load_state *s)
+{
+    char place[128], left[32] = "", rate[48] = "", failed[48] = "";
+
+    where(place, sizeof place, s);
+    if (s->tok_s > 0)
+        snprintf(rate, sizeof rate, "  %.0f tok/s", s->tok_s);
+    if (s->failed > 0)
+        snprintf(failed, sizeof failed, " (%lld not ok)", (long long)s->failed);
+    if (s->left_ns >= 0)
+        run_duration_text(left, s->left_ns);
+    snprintf(out, LINE_MAX_BYTES, "%s  %-7s  %lld requests%s%s%s%s", place, s->stage,
+             (long long)s->ended, failed, rate, left[0] ? "  left: " : "", left);
+}
+
+static void state(void *ctx, const struct load_state *s)
+{
+    struct run_progress *p = ctx;
+    char text[LINE_MAX_BYTES];
+    int64_t now_ns;
+
+    if (p->quiet)
+        return;
+    state_text(text, s);
+    if (p->cli->err_term.tty) {
+        struct str line = str_first(str_of(text), (size_t)(p->cli->err_term.width - 1));
+        fprintf(p->cli->err, "\r%.*s\033[K", STR_ARG(line));
+        fflush(p->cli->err);
+        p->live = true;
+        return;
+    }
+    now_ns = clock_mono_ns();
+    if (now_ns < p->next_plain_ns)
+        return;
+    p->next_plain_ns = now_ns + PLAIN_EVERY_NS;
+    fprintf(p->cli->err, "%s\n", text);
+    fflush(p->cli->err);
+}
+
+static void band_done(void *ctx, const struct load_band_done *d)
+{
+    struct run_progress *p = ctx;
+    const struct term *t = &p->cli->err_term;
+    bool good = d->status == STATUS_PASS;
+    char place[128];
+
+    if (p->quiet && good)
+        return;
+    clear_live(p);
+    where(place, sizeof place, &d->state);
+    fprintf(p->cli->err, "%s  %s%s%s%s%s%s  %lld request%s in the window\n", place,
+            term_on(t, good ? TERM_GOOD : TERM_WARNING), good ? "measured" : status_name(d->status),
+            d->reason ? "{" : "", d->reason ? d->reason : "", d->reason ? "}" : "", term_off(t),
+            (long long)d->state.ended, d->state.ended == 1 ? "" : "s");
+    fflush(p->cli->err);
+    p->next_plain_ns = clock_mono_ns() + PLAIN_EVERY_NS;
+}
+
+void run_progress_init(struct run_progress *p, struct cli *cli, bool quiet)
+{
+    *p = (struct run_progress){
+        .cli = cli,
+        .quiet = quiet,
+        .next_plain_ns = clock_mono_ns() + PLAIN_EVERY_NS,
+        .calls = {.ctx = p, .note = note, .state = state, .band_done = band_done},
+    };
+}
+
+void run_progress_end(struct run_progress *p)
+{
+    clear_live(p);
+    fflush(p->cli->err);
+}

@@ -1,0 +1,324 @@
+#include "load/drive.h"
+
+#include <stdlib.h>
+
+#include "base/clock.h"
+#include "load/schedstat.h"
+
+#define LOOK_EVERY_NS (NS_PER_S / 5) /* at least so often: was there a signal? */
+
+struct drive {
+    const struct drive_config *config;
+    struct run_band *out;
+    struct band *band;
+    struct wire_loop *loop;
+    struct prompts *prompts;
+    struct judge *judge;
+    struct judge_job *held; /* ended, but the judge had no room for it */
+    enum band_stage told;   /* stage that the judge was told of */
+    bool cancelled, broken;
+    struct error err; /* why it is broken */
+};
+
+static void wake(void *ctx)
+{
+    struct drive *d = ctx;
+
+    wire_loop_wake(d->loop);
+}
+
+static void break_down(struct drive *d, const struct error *err)
+{
+    if (!d->broken)
+        d->err = *err;
+    d->broken = true;
+    band_interrupt(d->band, clock_mono_ns());
+}
+
+/* Jobs that the judge has no room for wait here; while there are any nothing new is sent. */
+static void give(struct drive *d)
+{
+    while (d->held) {
+        struct judge_job *job = d->held, *next = job->next;
+        if (!judge_give(d->judge, job))
+            return;
+        d->held = next;
+    }
+}
+
+static void on_done(void *ctx, struct wire_exchange *x)
+{
+    struct drive *d = ctx;
+    struct judge_job *job = x->tag, **last = &d->held;
+
+    job->exchange = x;
+    band_ended(d->band, job->issue.worker, x->t_end_ns, clock_mono_ns());
+    job->next = NULL;
+    while (*last)
+        last = &(*last)->next;
+    *last = job;
+    give(d);
+}
+
+/* Hands one prompt to the wire. False when that cannot be: the band is then broken. */
+static bool send(struct drive *d, const struct band_issue *issue, struct prompt *prompt)
+{
+    struct judge_job *job = calloc(1, sizeof *job);
+    struct error err = {0};
+
+    if (!job) {
+        prompt_free(prompt);
+        error_no_memory(&err);
+        break_down(d, &err);
+        return false;
+    }
+    job->issue = *issue;
+    job->prompt = prompt;
+    struct wire_request r = {
+        .endpoint = d->config->lane->endpoint,
+        .path = d->config->lane->protocol->path,
+        .body = buf_str(&prompt->body),
+        .timeout_ns = d->config->plan->timeout_ns,
+        .tag = job,
+    };
+    if (wire_loop_send(d->loop, &r, &err) < 0) {
+        judge_job_free(job);
+        break_down(d, &err);
+        return false;
+    }
+    return true;
+}
+
+/* A prompt that was taken for a request that then may not be sent is kept for the next one. */
+static void send_due(struct drive *d)
+{
+    struct band_issue issue;
+
+    while (!d->held && !d->broken) {
+        int64_t now_ns = clock_mono_ns();
+        enum sample_phase phase;
+        struct prompt *prompt;
+        struct error err;
+        if (!band_would_send(d->band, now_ns, &phase))
+            return;
+        prompt = prompts_take(d->prompts, phase);
+        if (!prompt) {
+            if (prompts_error(d->prompts, &err))
+                break_down(d, &err);
+            return; /* the prompts' thread wakes us */
+        }
+        /* the same moment as asked about: the answer is the same */
+        if (!band_next(d->band, now_ns, &issue)) {
+            prompt_free(prompt);
+            return;
+        }
+        if (!send(d, &issue, prompt))
+            return;
+    }
+}
+
+static void take_verdicts(struct drive *d)
+{
+    struct judge_verdict v;
+    struct error err;
+
+    while (judge_verdict(d->judge, &v))
+        band_judged(d->band, v.phase, v.ok, clock_mono_ns());
+    if (!d->broken && judge_error(d->judge, &err))
+        break_down(d, &err);
+}
+
+static void tell_stage(struct drive *d)
+{
+    struct band_result r;
+
+    if (band_stage(d->band) == d->told)
+        return;
+    d->told = band_stage(d->band);
+    band_get_result(d->band, &r);
+    judge_set_stage(d->judge, d->told, r.t_open_ns);
+}
+
+static int run_loop(struct drive *d, struct error *err)
+{
+    while (band_stage(d->band) != BAND_DONE) {
+        int64_t now_ns, deadline_ns;
+        send_due(d);
+        tell_stage(d);
+        now_ns = clock_mono_ns();
+        deadline_ns = band_deadline(d->band);
+        if (deadline_ns > now_ns + LOOK_EVERY_NS)
+            deadline_ns = now_ns + LOOK_EVERY_NS;
+        if (d->held && deadline_ns > now_ns + NS_PER_MS)
+            deadline_ns = now_ns + NS_PER_MS;
+        if (wire_loop_step(d->loop, deadline_ns, err) < 0)
+            return -1;
+        give(d);
+        take_verdicts(d);
+        now_ns = clock_mono_ns();
+        band_tick(d->band, now_ns);
+        if (d->config->stop && *d->config->stop)
+            band_interrupt(d->band, now_ns);
+        if (band_wants_cancel(d->band) && !d->cancelled) {
+            d->cancelled = true;
+            wire_loop_cancel_all(d->loop);
+        }
+    }
+    return 0;
+}
+
+static int64_t relative(int64_t t_ns, int64_t zero_ns)
+{
+    return t_ns == TIME_NONE ? TIME_NONE : t_ns - zero_ns;
+}
+
+static const char *detail_of(struct drive *d, const struct judge_summary *sum)
+{
+    struct buf text = BUF_INIT(1024);
+    const char *kept = NULL;
+
+    if (!sum->first_error[0] && !d->broken)
+        return NULL;
+    buf_adds(&text, d->broken ? d->err.message : "first request that did not end ok: ");
+    if (!d->broken)
+        buf_adds(&text, sum->first_error);
+    if (!text.failed)
+        kept = arena_cstr(d->config->arena, buf_str(&text));
+    buf_release(&text);
+    return kept;
+}
+
+static void fill_record(struct drive *d, const struct judge_summary *sum,
+                        const struct run_client_load *client)
+{
+    struct band_result r;
+    int64_t zero_ns = d->config->plan->t_zero_mono_ns;
+
+    band_get_result(d->band, &r);
+    d->out->t_start_ns = relative(r.t_start_ns, zero_ns);
+    d->out->t_open_ns = relative(r.t_open_ns, zero_ns);
+    d->out->t_close_ns = relative(r.t_close_ns, zero_ns);
+    d->out->t_drained_ns = relative(r.t_drained_ns, zero_ns);
+    d->out->status = r.status;
+    d->out->reason = d->broken ? "client_error" : r.reason;
+    d->out->detail = detail_of(d, sum);
+    d->out->issued = r.issued_window;
+    d->out->issued_warmup = r.issued_warmup;
+    d->out->client = *client;
+}
+
+static int start(struct drive *d, struct error *err)
+{
+    const struct drive_config *c = d->config;
+    struct band_config config = {
+        .workers = d->out->band,
+        .warmup = c->plan->warmup,
+        .quiesce_ns = c->plan->quiesce_ns,
+        .window_ns = c->plan->window_ns,
+        .max_window_ns = c->plan->max_window_ns,
+        .min_samples = run_plan_min_samples(c->plan, d->out->band),
+        .requests = c->plan->requests,
+    };
+    struct wire_loop_options loop = {
+        .on_done = on_done, .ctx = d, .user_time_only = strcmp(c->plan->time_source, "user") == 0};
+    struct prompts_source prompts = {
+        .lane = c->lane,
+        .corpus = c->corpus,
+        .counter = c->counter,
+        .nonce = c->plan->nonce,
+        .unique = strcmp(c->plan->prompt_policy, "unique") == 0,
+        .replicate = d->out->replicate,
+        .band = d->out->band,
+        .wake = wake,
+        .ctx = d,
+    };
+    struct judge_config judge = {
+        .lane = c->lane,
+        .receipt = c->receipt,
+        .tokenizer = c->tokenizer,
+        .zero_ns = c->plan->t_zero_mono_ns,
+        .band = d->out->band,
+        .replicate = d->out->replicate,
+        .progress = c->progress,
+        .state = c->state,
+        .wake = wake,
+        .ctx = d,
+    };
+
+    if (wire_loop_new(&d->loop, &loop, err) < 0 || prompts_start(&d->prompts, &prompts, err) < 0)
+        return -1;
+    prompts_wait_ready(d->prompts);
+    if (prompts_error(d->prompts, err) || judge_start(&d->judge, &judge, err) < 0)
+        return -1;
+    return band_new(&d->band, &config, clock_mono_ns(), err);
+}
+
+static int measure(struct drive *d, struct error *err)
+{
+    struct run_client_load client = {.run_queue_wait_ns = COUNT_NONE};
+    struct judge_summary sum = {0};
+    int64_t cpu_ns = clock_thread_cpu_ns(), wall_ns = clock_mono_ns();
+    int64_t queued_ns = schedstat_wait_ns();
+    struct wire_loop_report report;
+    int rc;
+
+    wire_loop_mark(d->loop);
+    rc = run_loop(d, err);
+    wire_loop_report(d->loop, &report);
+
+    client.loop_cpu_ns = clock_thread_cpu_ns() - cpu_ns;
+    client.wall_ns = clock_mono_ns() - wall_ns;
+    client.loop_lag_p50_ns = report.lag_p50_ns;
+    client.loop_lag_p99_ns = report.lag_p99_ns;
+    client.loop_lag_max_ns = report.lag_max_ns;
+    if (queued_ns != COUNT_NONE)
+        client.run_queue_wait_ns = schedstat_wait_ns() - queued_ns;
+    if (rc < 0)
+        wire_loop_cancel_all(d->loop); /* what is in flight comes back through on_done */
+    while (d->held) { /* after the band nothing is timed any more: the judge may take its time */
+        give(d);
+        clock_sleep_until_ns(clock_mono_ns() + NS_PER_MS, NULL);
+    }
+    if (judge_finish(d->judge, &sum, rc < 0 ? &d->err : err) < 0)
+        rc = -1;
+    d->judge = NULL;
+    client.parser_cpu_ns = sum.cpu_ns;
+    fill_record(d, &sum, &client);
+    return rc;
+}
+
+int drive_band(const struct drive_config *config, struct run_band *out, struct error *err)
+{
+    struct drive d = {.config = config, .out = out, .told = BAND_DONE};
+    struct error ignored = {0};
+    struct judge_summary sum;
+    int rc = -1;
+
+    *out = (struct run_band){.lane = out->lane,
+                             .band = out->band,
+                             .replicate = out->replicate,
+                             .t_start_ns = TIME_NONE,
+                             .t_open_ns = TIME_NONE,
+                             .t_close_ns = TIME_NONE,
+                             .t_drained_ns = TIME_NONE,
+                             .status = STATUS_UNMEASURED,
+                             .reason = "client_error"};
+    if (receipt_band_open(config->receipt, out->lane, out->band, out->replicate, err) < 0)
+        return -1;
+    if (start(&d, err) < 0)
+        goto out;
+    rc = measure(&d, err);
+    if (rc == 0 && d.broken) {
+        *err = d.err;
+        rc = -1;
+    }
+out:
+    if (d.judge)
+        (void)!judge_finish(d.judge, &sum, &ignored);
+    prompts_stop(d.prompts);
+    wire_loop_free(d.loop);
+    band_free(d.band);
+    if (receipt_band_close(config->receipt, out, rc < 0 ? &ignored : err) < 0)
+        rc = -1;
+    return rc;
+}

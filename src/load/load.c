@@ -1,0 +1,343 @@
+#include "load/load.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "load/drive.h"
+#include "load/preflight.h"
+#include "load/refuse.h"
+#include "load/schedule.h"
+
+#define FILES_BESIDE 64 /* open files that are no connections */
+#define TEXTS_MAX ((size_t)64 << 20)
+
+struct load {
+    struct load_options options;
+    struct corpus_token_counter counter;
+    struct load_lane lanes[RUN_LANES_MAX];
+    struct run_lane lane_records[RUN_LANES_MAX];
+    struct schedule_step *steps;
+    struct run_band *bands;
+    size_t steps_n, bands_n;
+    struct arena arena; /* texts of the bands' records */
+    struct receipt_run *receipt;
+};
+
+static const struct corpus_counter *counter_of(const struct load *l)
+{
+    return l->options.tokenizer ? &l->counter.counter : NULL;
+}
+
+static void note(const struct load *l, bool warning, const char *text)
+{
+    if (l->options.progress.note)
+        l->options.progress.note(l->options.progress.ctx, warning, text);
+}
+
+/* Checks --------------------------------------------------------------------------------------- */
+
+/* The band is asserted on the text as sent, so it is the same for every lane. */
+static int check_corpus(struct load_options *o, struct error *err)
+{
+    const struct corpus_promise *p = &o->corpus->promise;
+    bool need = strcmp(o->plan.protocol, "w1") == 0;
+    struct corpus_token_counter counter;
+    struct corpus_seen seen;
+
+    if (need && (p->tokens != o->plan.corpus_tokens || p->tolerance > o->plan.corpus_tolerance ||
+                 p->tolerance == CORPUS_NOT_PROMISED)) {
+        error_set(err, ERROR_REFUSED, "the corpus does not promise the %lld +- %lld tokens of w1",
+                  (long long)o->plan.corpus_tokens, (long long)o->plan.corpus_tolerance);
+        error_at_file(err, o->corpus->path);
+        error_rule(err, "corpus.tokens");
+        return error_remedy(err,
+                            "make one that does: tally corpus make --tokens %lld --tolerance "
+                            "%lld --tokenizer FILE -o FILE",
+                            (long long)o->plan.corpus_tokens, (long long)o->plan.corpus_tolerance);
+    }
+    if (o->tokenizer && p->stated) {
+        corpus_counter_init(&counter, o->tokenizer, o->plan.special_text);
+        if (corpus_check(o->corpus, &counter.counter, &counter.identity, &seen, err) < 0)
+            return -1;
+    }
+    o->plan.corpus_path = o->corpus->path;
+    memcpy(o->plan.corpus_sha256, o->corpus->sha256, SHA256_HEX);
+    o->plan.corpus_count = (int64_t)o->corpus->n;
+    o->plan.corpus_tokens = p->tokens;
+    o->plan.corpus_tolerance = p->tolerance;
+    return 0;
+}
+
+int load_check(struct load_options *o, struct error *err)
+{
+    if (o->lanes_n < 1 || o->lanes_n > RUN_LANES_MAX)
+        return error_set(err, ERROR_USAGE, "a run has one or two lanes, not %zu", o->lanes_n);
+    if (o->plan.method == COUNT_UNSET)
+        return error_set(err, ERROR_USAGE, "the run has no way to count tokens");
+    return schedule_check(&o->plan, err) < 0 ? -1 : check_corpus(o, err);
+}
+
+/* A worker is a connection. The hard limit is the administrator's. */
+static int raise_open_files(const struct run_plan *plan, struct error *err)
+{
+    rlim_t need = (rlim_t)plan->bands[plan->bands_n - 1] + FILES_BESIDE;
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
+        limit.rlim_cur >= need)
+        return 0;
+    if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < need) {
+        error_set(err, ERROR_ENVIRONMENT,
+                  "a band of %d needs %llu open files; the hard limit is %llu",
+                  plan->bands[plan->bands_n - 1], (unsigned long long)need,
+                  (unsigned long long)limit.rlim_max);
+        return error_remedy(err, "raise it (ulimit -Hn), or leave that band out");
+    }
+    limit.rlim_cur = need;
+    if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return error_set(err, ERROR_ENVIRONMENT, "the limit of open files cannot be raised");
+    return 0;
+}
+
+static int make_nonce(struct run_plan *plan, struct error *err)
+{
+    uint8_t bytes[(RUN_NONCE_HEX - 1) / 2];
+
+    if (random_bytes(bytes, sizeof bytes, err) < 0)
+        return -1;
+    hex_encode(plan->nonce, bytes, sizeof bytes);
+    return 0;
+}
+
+static void describe_tokenizer(struct load *l)
+{
+    struct run_plan *p = &l->options.plan;
+    struct tokenizer_info info;
+
+    if (!l->options.tokenizer)
+        return;
+    tokenizer_describe(l->options.tokenizer, &info);
+    p->tokenizer_reference = info.reference;
+    memcpy(p->tokenizer_sha256, info.tokenizer_sha256, SHA256_HEX);
+    memcpy(p->vocabulary_sha256, info.vocabulary_sha256, SHA256_HEX);
+    memcpy(p->pipeline_sha256, info.pipeline_sha256, SHA256_HEX);
+    corpus_counter_init(&l->counter, l->options.tokenizer, p->special_text);
+}
+
+static int ask_lanes(struct load *l, struct error *err)
+{
+    struct preflight_config config = {
+        .corpus = l->options.corpus,
+        .counter = counter_of(l),
+        .tokenizer = l->options.tokenizer,
+        .progress = &l->options.progress,
+    };
+
+    for (size_t i = 0; i < l->options.lanes_n; i++) {
+        if (load_lane_init(&l->lanes[i], &l->options.lanes[i], &l->options.plan, err) < 0 ||
+            preflight_lane(&l->lanes[i], &config, err) < 0)
+            return -1;
+        l->lane_records[i] = l->lanes[i].record;
+    }
+    return 0;
+}
+
+int load_prepare(struct load **out, const struct load_options *options, struct error *err)
+{
+    struct load *l = calloc(1, sizeof *l);
+
+    if (!l)
+        return error_no_memory(err);
+    l->options = *options;
+    arena_init(&l->arena, TEXTS_MAX);
+    if (load_check(&l->options, err) < 0 || raise_open_files(&l->options.plan, err) < 0 ||
+        make_nonce(&l->options.plan, err) < 0)
+        goto fail;
+    describe_tokenizer(l);
+    l->steps_n = schedule_length(&l->options.plan, l->options.lanes_n);
+    l->steps = calloc(l->steps_n, sizeof *l->steps);
+    l->bands = calloc(l->steps_n, sizeof *l->bands);
+    if (!l->steps || !l->bands) {
+        error_no_memory(err);
+        goto fail;
+    }
+    schedule_make(&l->options.plan, l->options.lanes_n, l->steps);
+    if (ask_lanes(l, err) < 0 ||
+        refuse_lanes(l->lanes, l->options.lanes_n, &l->options.plan, err) < 0)
+        goto fail;
+    warn_of_lanes(l->lanes, l->options.lanes_n, &l->options.plan, &l->options.progress);
+    *out = l;
+    return 0;
+fail:
+    load_free(l);
+    return -1;
+}
+
+void load_free(struct load *l)
+{
+    if (!l)
+        return;
+    receipt_run_free(l->receipt);
+    for (size_t i = 0; i < RUN_LANES_MAX; i++)
+        load_lane_release(&l->lanes[i]);
+    arena_release(&l->arena);
+    free(l->steps);
+    free(l->bands);
+    free(l);
+}
+
+const struct load_lane *load_lane_at(const struct load *l, size_t i)
+{
+    return i < l->options.lanes_n ? &l->lanes[i] : NULL;
+}
+
+const struct run_plan *load_plan(const struct load *l)
+{
+    return &l->options.plan;
+}
+
+void load_estimate(const struct load *l, int64_t *requests, int64_t *ns)
+{
+    int64_t latency_ns[RUN_LANES_MAX] = {l->lanes[0].first.took_ns, l->lanes[1].first.took_ns};
+
+    schedule_estimate(&l->options.plan, l->options.lanes_n, latency_ns, requests, ns);
+}
+
+int load_example(const struct load_options *o, size_t i, struct buf *out, struct error *err)
+{
+    struct corpus_token_counter counter;
+    struct prompts_source source = {
+        .corpus = o->corpus,
+        .nonce = "example",
+        .unique = strcmp(o->plan.prompt_policy, "unique") == 0,
+        .replicate = 1,
+        .band = o->plan.bands[0],
+    };
+    struct load_lane lane;
+    struct prompt *prompt;
+    int rc;
+
+    if (o->tokenizer) {
+        corpus_counter_init(&counter, o->tokenizer, o->plan.special_text);
+        source.counter = &counter.counter;
+    }
+    if (load_lane_init(&lane, &o->lanes[i], &o->plan, err) < 0)
+        return -1;
+    source.lane = &lane;
+    rc = prompt_make(&source, PHASE_WARMUP, 0, &prompt, err);
+    if (rc == 0) {
+        buf_addstr(out, buf_str(&prompt->body));
+        prompt_free(prompt);
+    }
+    load_lane_release(&lane);
+    return rc;
+}
+
+/* Measuring ------------------------------------------------------------------------------------ */
+
+static bool stopped(const struct load *l)
+{
+    return l->options.stop && *l->options.stop;
+}
+
+/* At least so long from the beginning of step i on. */
+static int64_t left_from(const struct load *l, size_t i)
+{
+    int64_t all = 0;
+
+    for (; i < l->steps_n; i++) {
+        const struct schedule_step *s = &l->steps[i];
+        int64_t n, ns;
+        schedule_estimate_step(&l->options.plan, s->band, l->lanes[s->lane].first.took_ns, &n, &ns);
+        all += ns + l->options.plan.cooldown_ns;
+    }
+    return all;
+}
+
+static void tell_band(const struct load *l, const struct load_state *state,
+                      const struct run_band *b)
+{
+    struct load_band_done done = {.state = *state, .status = b->status, .reason = b->reason};
+
+    if (!l->options.progress.band_done)
+        return;
+    done.state.ended = b->issued;
+    done.drain_ns = b->t_close_ns == TIME_NONE || b->t_drained_ns == TIME_NONE
+                        ? 0
+                        : b->t_drained_ns - b->t_close_ns;
+    l->options.progress.band_done(l->options.progress.ctx, &done);
+}
+
+static int measure_step(struct load *l, size_t i, struct error *err)
+{
+    const struct schedule_step *s = &l->steps[i];
+    struct run_band *b = &l->bands[l->bands_n];
+    struct drive_config config = {
+        .plan = &l->options.plan,
+        .lane = &l->lanes[s->lane],
+        .corpus = l->options.corpus,
+        .counter = counter_of(l),
+        .tokenizer = l->options.tokenizer,
+        .receipt = l->receipt,
+        .progress = &l->options.progress,
+        .state = {.lane = l->lanes[s->lane].record.role,
+                  .band = s->band,
+                  .replicate = s->replicate,
+                  .replicates = l->options.plan.replicates,
+                  .band_index = i,
+                  .bands_in_all = l->steps_n,
+                  .left_ns = left_from(l, i)},
+        .stop = l->options.stop,
+        .arena = &l->arena,
+    };
+
+    *b = (struct run_band){.lane = s->lane, .band = s->band, .replicate = s->replicate};
+    if (drive_band(&config, b, err) < 0)
+        return error_wrap(err, "lane %s, c = %d, replicate %d", config.state.lane, s->band,
+                          s->replicate);
+    l->bands_n++;
+    tell_band(l, &config.state, b);
+    return 0;
+}
+
+static struct run_record record_of(const struct load *l, int64_t end_real_ns)
+{
+    return (struct run_record){
+        .plan = l->options.plan,
+        .lanes = l->lane_records,
+        .lanes_n = l->options.lanes_n,
+        .bands = l->bands,
+        .bands_n = l->bands_n,
+        .t_start_real_ns = l->options.plan.t_zero_real_ns,
+        .t_end_real_ns = end_real_ns,
+        .interrupted = stopped(l),
+        .argv = (const char *const *)l->options.argv,
+        .argc = (size_t)l->options.argc,
+    };
+}
+
+int load_measure(struct load *l, struct load_outcome *out, struct error *err)
+{
+    struct run_record record;
+
+    l->options.plan.t_zero_mono_ns = clock_mono_ns();
+    l->options.plan.t_zero_real_ns = clock_real_ns();
+    record = record_of(l, 0);
+    if (receipt_start(&l->receipt, l->options.out_dir, &record, &l->options.client, err) < 0)
+        return -1;
+    for (size_t i = 0; i < l->steps_n && !stopped(l); i++) {
+        if (i > 0)
+            clock_sleep_until_ns(clock_mono_ns() + l->options.plan.cooldown_ns,
+                                 (const volatile int *)l->options.stop);
+        if (!stopped(l) && measure_step(l, i, err) < 0)
+            return -1;
+    }
+    if (stopped(l))
+        note(l, true, "interrupted: what was measured is kept");
+    record = record_of(l, clock_real_ns());
+    out->interrupted = record.interrupted;
+    return receipt_finish(l->receipt, &record, &out->result, err);
+}

@@ -1,0 +1,66 @@
+/*
+ * A run: one or two lanes, measured band by band and replicate by replicate, into a run directory.
+ *
+ *     struct load_options o = {.plan = plan, .lanes = {...}, .lanes_n = 2, .corpus = &corpus, ...};
+ *     struct load *run;
+ *     if (load_prepare(&run, &o, err) < 0) ...      // asks the servers; nothing is written yet
+ *     if (load_measure(run, &outcome, err) < 0) ... // the clock starts; writes o.out_dir
+ *     load_free(run);
+ *
+ * Ownership: everything in load_options is borrowed until load_free.
+ * Between the two calls the caller may show what was learnt: load_lane_at, load_estimate.
+ */
+#ifndef TALLY_LOAD_LOAD_H
+#define TALLY_LOAD_LOAD_H
+
+#include <signal.h>
+
+#include "corpus/counter.h"
+#include "load/lane.h"
+#include "load/progress.h"
+#include "receipt/receipt.h"
+
+struct load_options {
+    struct run_plan plan; /* nonce and zero are set by load_prepare and load_measure */
+    struct load_lane_options lanes[RUN_LANES_MAX];
+    size_t lanes_n;
+    const struct corpus *corpus;
+    const struct tokenizer *tokenizer; /* NULL with COUNT_SERVER_USAGE */
+    const char *out_dir;
+    struct receipt_client client;
+    char *const *argv;
+    int argc;
+    struct load_progress progress;
+    const volatile sig_atomic_t *stop; /* set by the signal that ends the run early; NULL */
+};
+
+struct load;
+
+/* Checks the plan and the corpus (the body-token band; ERROR_REFUSED, rule corpus.*), raises the
+ * soft limit of open files, asks each lane for one real completion, and refuses what would be no
+ * evidence: with COUNT_SERVER_USAGE a lane without usage, or outside the band (ERROR_REFUSED with
+ * the reason for each lane). Warns of unequal prompt work. */
+int load_prepare(struct load **out, const struct load_options *options,
+                 struct error *err) TALLY_MUST_CHECK;
+const struct load_lane *load_lane_at(const struct load *l, size_t i); /* NULL past the last */
+const struct run_plan *load_plan(const struct load *l);
+/* At least so many requests and so much time. */
+void load_estimate(const struct load *l, int64_t *requests, int64_t *ns);
+
+struct load_outcome {
+    struct receipt_result result;
+    bool interrupted;
+};
+
+/* -1 when measuring itself broke down; the run directory then reads as INCOMPLETE{interrupted}.
+ * What out->result points to lives as long as l. */
+int load_measure(struct load *l, struct load_outcome *out, struct error *err) TALLY_MUST_CHECK;
+void load_free(struct load *l); /* NULL is fine */
+
+/* The body of the first request to lane i, appended to out; asks no server. */
+int load_example(const struct load_options *options, size_t i, struct buf *out,
+                 struct error *err) TALLY_MUST_CHECK;
+/* The plan's checks alone, which need no server: for --dry-run. Sorts the bands. */
+int load_check(struct load_options *options, struct error *err) TALLY_MUST_CHECK;
+
+#endif

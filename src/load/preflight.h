@@ -1,0 +1,31 @@
+/*
+ * What is asked of a lane before the clock starts: is it there, which model does it serve, what
+ * does it say of itself, and one real completion, exactly as the run will ask for them.
+ *
+ *     if (preflight_lane(&lane, &config, err) < 0) ...       // fills lane.record and lane.first
+ *
+ * A parameter that the server refuses (ignore_eos, stream_options) is left out from then on and
+ * recorded. A server that is still loading (503 from /health) is waited for.
+ * Errors are ERROR_ENVIRONMENT (no server, not such a server) or ERROR_USAGE (which model?).
+ */
+#ifndef TALLY_LOAD_PREFLIGHT_H
+#define TALLY_LOAD_PREFLIGHT_H
+
+#include "load/lane.h"
+#include "load/progress.h"
+#include "load/prompts.h"
+#include "token/tokenizer.h"
+
+#define PREFLIGHT_LOADING_NS (600 * INT64_C(1000000000)) /* a server may load for so long */
+
+struct preflight_config {
+    const struct corpus *corpus;
+    const struct corpus_counter *counter; /* NULL */
+    const struct tokenizer *tokenizer;    /* NULL */
+    const struct load_progress *progress; /* NULL */
+};
+
+int preflight_lane(struct load_lane *lane, const struct preflight_config *config,
+                   struct error *err) TALLY_MUST_CHECK;
+
+#endif

@@ -1,0 +1,252 @@
+#include "load/prompts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "load/queue.h"
+
+#define AHEAD_MORE 32  /* ready beyond one a worker */
+#define AHEAD_MAX 4096 /* ready at most: bodies can be large */
+
+struct prompts {
+    struct prompts_source source;
+    struct queue ready[2]; /* by phase */
+    int64_t next[2];
+    size_t ahead;
+    pthread_t thread;
+    pthread_mutex_t mutex; /* over what follows */
+    pthread_cond_t changed;
+    bool stopping, failed, starved[2];
+    struct error err;
+    bool has_thread;
+};
+
+void prompt_free(struct prompt *p)
+{
+    if (!p)
+        return;
+    buf_release(&p->body);
+    free(p);
+}
+
+/* The corpus as it is: the window goes through it item by item, warm-up from its end backwards. */
+static const struct corpus_item *fixed_item(const struct corpus *c, enum sample_phase phase,
+                                            int64_t index)
+{
+    size_t i = (size_t)index % c->n;
+
+    return &c->items[phase == PHASE_WARMUP ? c->n - 1 - i : i];
+}
+
+static int make_fixed(const struct prompts_source *s, enum sample_phase phase, int64_t index,
+                      struct buf *text, struct prompt *p, struct error *err)
+{
+    const struct corpus_item *item = fixed_item(s->corpus, phase, index);
+    size_t n;
+
+    text->max = item->text.n + 1;
+    buf_reset(text);
+    buf_addstr(text, item->text);
+    snprintf(p->id, sizeof p->id, "%.*s", STR_ARG(item->id));
+    if (!s->counter)
+        return 0;
+    if (s->counter->count(s->counter->ctx, item->text, &n, err) < 0)
+        return -1;
+    p->tokens = (int64_t)n;
+    return 0;
+}
+
+static int make_unique(const struct prompts_source *s, enum sample_phase phase, int64_t index,
+                       struct buf *text, struct prompt *p, struct error *err)
+{
+    bool warmup = phase == PHASE_WARMUP;
+    struct corpus_draw which = {s->nonce, s->replicate, s->band, warmup, index};
+    struct corpus_prompt made;
+
+    if (corpus_unique(s->corpus, s->counter, &which, text, &made, err) < 0)
+        return -1;
+    p->tokens = made.tokens;
+    snprintf(p->id, sizeof p->id, "%.*s:r%d.c%d.%c%lld", STR_ARG(made.item->id), s->replicate,
+             s->band, warmup ? 'w' : 'u', (long long)index);
+    return 0;
+}
+
+int prompt_make(const struct prompts_source *s, enum sample_phase phase, int64_t index,
+                struct prompt **out, struct error *err)
+{
+    struct prompt *p = calloc(1, sizeof *p);
+    struct buf text = BUF_INIT(0);
+    struct wire_message messages[2];
+    struct wire_ask ask;
+    int rc = -1;
+
+    if (!p)
+        return error_no_memory(err);
+    p->tokens = COUNT_NONE;
+    buf_init(&p->body, BUF_ANY);
+    if ((s->unique ? make_unique : make_fixed)(s, phase, index, &text, p, err) < 0)
+        goto out;
+    load_lane_ask(s->lane, buf_str(&text), messages, &ask);
+    if (wire_build(s->lane->protocol, &ask, &p->body, err) < 0 ||
+        buf_check(&p->body, "a request", err) < 0 ||
+        sha256_hex(p->body_sha256, buf_str(&p->body), err) < 0)
+        goto out;
+    *out = p;
+    rc = 0;
+out:
+    buf_release(&text);
+    if (rc < 0)
+        prompt_free(p);
+    return rc;
+}
+
+/* Which phase to make for: the one that has fewer ready. -1 when both have enough. */
+static int neediest(struct prompts *p)
+{
+    size_t warm = queue_length(&p->ready[PHASE_WARMUP]);
+    size_t window = queue_length(&p->ready[PHASE_WINDOW]);
+
+    if (warm >= p->ahead && window >= p->ahead)
+        return -1;
+    return warm < window ? PHASE_WARMUP : PHASE_WINDOW;
+}
+
+static void fail(struct prompts *p, const struct error *err)
+{
+    pthread_mutex_lock(&p->mutex);
+    p->failed = true;
+    p->err = *err;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->mutex);
+    p->source.wake(p->source.ctx);
+}
+
+static void hand_over(struct prompts *p, int phase, struct prompt *made)
+{
+    bool was_wanted;
+
+    (void)queue_push(&p->ready[phase], made); /* there is room: only this thread pushes */
+    pthread_mutex_lock(&p->mutex);
+    was_wanted = p->starved[phase];
+    p->starved[phase] = false;
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->mutex);
+    if (was_wanted)
+        p->source.wake(p->source.ctx);
+}
+
+static void *make_prompts(void *ctx)
+{
+    struct prompts *p = ctx;
+
+    for (;;) {
+        struct prompt *made;
+        struct error err = {0};
+        int phase;
+        pthread_mutex_lock(&p->mutex);
+        while (!p->stopping && neediest(p) < 0)
+            pthread_cond_wait(&p->changed, &p->mutex);
+        bool stopping = p->stopping;
+        pthread_mutex_unlock(&p->mutex);
+        if (stopping)
+            return NULL;
+        phase = neediest(p);
+        if (phase < 0)
+            continue;
+        if (prompt_make(&p->source, (enum sample_phase)phase, p->next[phase], &made, &err) < 0) {
+            fail(p, &err);
+            return NULL;
+        }
+        p->next[phase]++;
+        hand_over(p, phase, made);
+    }
+}
+
+int prompts_start(struct prompts **out, const struct prompts_source *source, struct error *err)
+{
+    struct prompts *p = calloc(1, sizeof *p);
+
+    if (!p)
+        return error_no_memory(err);
+    p->source = *source;
+    p->ahead = (size_t)source->band + AHEAD_MORE;
+    p->ahead = p->ahead > AHEAD_MAX ? AHEAD_MAX : p->ahead;
+    if (queue_init(&p->ready[0], p->ahead, err) < 0 || queue_init(&p->ready[1], p->ahead, err) < 0)
+        goto fail;
+    if (pthread_mutex_init(&p->mutex, NULL) != 0)
+        goto no_thread;
+    if (pthread_cond_init(&p->changed, NULL) != 0) {
+        pthread_mutex_destroy(&p->mutex);
+        goto no_thread;
+    }
+    if (pthread_create(&p->thread, NULL, make_prompts, p) != 0) {
+        pthread_cond_destroy(&p->changed);
+        pthread_mutex_destroy(&p->mutex);
+        goto no_thread;
+    }
+    p->has_thread = true;
+    *out = p;
+    return 0;
+no_thread:
+    error_set(err, ERROR_ENVIRONMENT, "no thread can be had from the system");
+fail:
+    prompts_stop(p);
+    return -1;
+}
+
+struct prompt *prompts_take(struct prompts *p, enum sample_phase phase)
+{
+    struct prompt *taken = queue_pop(&p->ready[phase], 0);
+
+    pthread_mutex_lock(&p->mutex);
+    if (!taken) {
+        /* it may have come between the two locks: then nobody would wake us */
+        taken = queue_pop(&p->ready[phase], 0);
+        p->starved[phase] = !taken;
+    }
+    pthread_cond_broadcast(&p->changed);
+    pthread_mutex_unlock(&p->mutex);
+    return taken;
+}
+
+bool prompts_error(struct prompts *p, struct error *err)
+{
+    bool failed;
+
+    pthread_mutex_lock(&p->mutex);
+    failed = p->failed;
+    if (failed)
+        *err = p->err;
+    pthread_mutex_unlock(&p->mutex);
+    return failed;
+}
+
+void prompts_wait_ready(struct prompts *p)
+{
+    pthread_mutex_lock(&p->mutex);
+    while (!p->failed && neediest(p) >= 0)
+        pthread_cond_wait(&p->changed, &p->mutex);
+    pthread_mutex_unlock(&p->mutex);
+}
+
+void prompts_stop(struct prompts *p)
+{
+    if (!p)
+        return;
+    if (p->has_thread) {
+        pthread_mutex_lock(&p->mutex);
+        p->stopping = true;
+        pthread_cond_broadcast(&p->changed);
+        pthread_mutex_unlock(&p->mutex);
+        pthread_join(p->thread, NULL);
+        pthread_cond_destroy(&p->changed);
+        pthread_mutex_destroy(&p->mutex);
+    }
+    for (int i = 0; i < 2; i++) {
+        struct prompt *left;
+        while (p->ready[i].ready && (left = queue_pop(&p->ready[i], 0)))
+            prompt_free(left);
+        queue_release(&p->ready[i]);
+    }
+    free(p);
+}

@@ -1,0 +1,57 @@
+/*
+ * Request bodies made ahead of need, in a thread of their own, so that the timing thread only hands
+ * them over.
+ *
+ *     struct prompts *p;  prompts_start(&p, &source, err);
+ *     struct prompt *next = prompts_take(p, PHASE_WINDOW);   // NULL: not ready yet, wake will come
+ *     prompt_free(next);  prompts_stop(p);
+ *
+ * Warm-up and window have indices of their own, so that the k-th request of the window has the same
+ * prompt on both lanes however many warm-up requests each had.
+ */
+#ifndef TALLY_LOAD_PROMPTS_H
+#define TALLY_LOAD_PROMPTS_H
+
+#include "base/hash.h"
+#include "corpus/corpus.h"
+#include "load/lane.h"
+
+#define PROMPT_ID_MAX 160
+
+struct prompt {
+    struct buf body;              /* the request, JSON */
+    char id[PROMPT_ID_MAX];       /* ITEM:rREPLICATE.cBAND.uINDEX (warm-up: .w), or ITEM alone */
+    char body_sha256[SHA256_HEX]; /* of the body */
+    int64_t tokens;               /* of the prompt's text; COUNT_NONE where nothing counts */
+};
+
+void prompt_free(struct prompt *p);
+
+struct prompts_source {
+    const struct load_lane *lane;
+    const struct corpus *corpus;
+    const struct corpus_counter *counter; /* NULL: nothing counts */
+    const char *nonce;
+    bool unique; /* else the corpus as it is, item after item */
+    int32_t replicate, band;
+    void (*wake)(void *ctx); /* a prompt that was asked for in vain is there; any thread */
+    void *ctx;
+};
+
+struct prompts;
+
+/* One prompt, made at once: for the completion before the clock starts. */
+int prompt_make(const struct prompts_source *source, enum sample_phase phase, int64_t index,
+                struct prompt **out, struct error *err) TALLY_MUST_CHECK;
+
+int prompts_start(struct prompts **out, const struct prompts_source *source,
+                  struct error *err) TALLY_MUST_CHECK;
+/* The next prompt of the phase, or NULL when it is not ready (or making failed: prompts_error). */
+struct prompt *prompts_take(struct prompts *p, enum sample_phase phase);
+/* True, with *err set, when making prompts failed: no more will come. */
+bool prompts_error(struct prompts *p, struct error *err);
+/* Waits until both phases have as many prompts ready as workers will want at once, or failed. */
+void prompts_wait_ready(struct prompts *p);
+void prompts_stop(struct prompts *p); /* NULL is fine */
+
+#endif

@@ -1,0 +1,120 @@
+#include "load/refuse.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Why the lane's own usage is no count to rely on; false when it is. */
+static bool usage_fault(const struct load_lane *lane, const struct run_plan *plan, char out[160])
+{
+    const struct load_first *f = &lane->first;
+
+    if (f->prompt_reported == COUNT_NONE) {
+        snprintf(out, 160, "%s sends no usage %s", lane->options.role,
+                 plan->stream ? "in the stream" : "with the answer");
+        return true;
+    }
+    if (plan->corpus_tokens != COUNT_NONE &&
+        llabs(f->prompt_reported - plan->corpus_tokens) > plan->corpus_tolerance) {
+        snprintf(out, 160, "%s counts %lld prompt tokens, outside the band %lld +- %lld",
+                 lane->options.role, (long long)f->prompt_reported, (long long)plan->corpus_tokens,
+                 (long long)plan->corpus_tolerance);
+        return true;
+    }
+    return false;
+}
+
+int refuse_lanes(const struct load_lane *lanes, size_t n, const struct run_plan *plan,
+                 struct error *err)
+{
+    char reasons[RUN_LANES_MAX][160];
+    size_t faults = 0;
+
+    if (plan->method != COUNT_SERVER_USAGE)
+        return 0;
+    for (size_t i = 0; i < n && i < RUN_LANES_MAX; i++)
+        faults += usage_fault(&lanes[i], plan, reasons[faults]);
+    if (faults == 0)
+        return 0;
+    error_set(err, ERROR_REFUSED, "--count server-usage cannot count this run: %s%s%s", reasons[0],
+              faults > 1 ? "; " : "", faults > 1 ? reasons[1] : "");
+    error_rule(err, "count.server_usage");
+    return error_remedy(err, "count with the model's own tokenizer, which is the same for every "
+                             "lane: --tokenizer FILE");
+}
+
+static void warn(const struct load_progress *p, const char *text)
+{
+    if (p && p->note)
+        p->note(p->ctx, true, text);
+}
+
+static void warn_of_one(const struct load_lane *lane, const struct run_plan *plan,
+                        const struct load_progress *p)
+{
+    char text[320];
+    const char *role = lane->options.role;
+
+    if (lane->record.ignore_eos_refused) {
+        snprintf(text, sizeof text,
+                 "lane %s refuses ignore_eos: it is left out, and answers may "
+                 "end before %lld tokens",
+                 role, (long long)plan->max_tokens);
+        warn(p, text);
+    }
+    if (lane->record.stream_usage_refused) {
+        snprintf(text, sizeof text,
+                 "lane %s refuses stream_options: its prompt and output counts "
+                 "are not reported",
+                 role);
+        warn(p, text);
+    }
+    if (lane->first.outcome == OUTCOME_SHORT) {
+        snprintf(text, sizeof text,
+                 "lane %s takes ignore_eos and stops after %lld of %lld tokens: "
+                 "such requests are 'short', not ok (--no-ignore-eos lets "
+                 "models stop where they will)",
+                 role, (long long)lane->first.output, (long long)plan->max_tokens);
+        warn(p, text);
+    }
+    if (lane->first.prompt_cached > 0) {
+        snprintf(text, sizeof text,
+                 "lane %s took %lld tokens of a prompt it had never seen from "
+                 "its cache",
+                 role, (long long)lane->first.prompt_cached);
+        warn(p, text);
+    }
+}
+
+static void warn_of_work(const struct load_lane *a, const struct load_lane *b,
+                         const struct load_progress *p)
+{
+    int64_t x = a->first.prompt_reported, y = b->first.prompt_reported;
+    char text[320];
+
+    if (x == COUNT_NONE || y == COUNT_NONE) {
+        const struct load_lane *silent = x == COUNT_NONE ? a : b;
+        snprintf(text, sizeof text,
+                 "lane %s%s not report its prompt tokens: whether the lanes do equal work is "
+                 "unknown, and there will be no ratio",
+                 x == COUNT_NONE && y == COUNT_NONE ? "s subject and comparator"
+                                                    : silent->options.role,
+                 x == COUNT_NONE && y == COUNT_NONE ? " do" : " does");
+        warn(p, text);
+    } else if (x != y) {
+        snprintf(text, sizeof text,
+                 "the lanes do unequal prompt work: for the same text %s counts %lld tokens, %s "
+                 "%lld (%+.2f %%); there will be no ratio",
+                 a->options.role, (long long)x, b->options.role, (long long)y,
+                 100.0 * (double)(y - x) / (double)x);
+        warn(p, text);
+    }
+}
+
+void warn_of_lanes(const struct load_lane *lanes, size_t n, const struct run_plan *plan,
+                   const struct load_progress *progress)
+{
+    for (size_t i = 0; i < n; i++)
+        warn_of_one(&lanes[i], plan, progress);
+    if (n == 2)
+        warn_of_work(&lanes[0], &lanes[1], progress);
+}

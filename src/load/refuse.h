@@ -1,0 +1,22 @@
+/*
+ * What the completion before the clock says about a run that would be no evidence, or of less worth
+ * than hoped for.
+ *
+ *     if (refuse_lanes(lanes, n, plan, err) < 0) ...      // exit 4, the reason for each lane
+ *     warn_of_lanes(lanes, n, plan, &progress);
+ */
+#ifndef TALLY_LOAD_REFUSE_H
+#define TALLY_LOAD_REFUSE_H
+
+#include "load/lane.h"
+#include "load/progress.h"
+
+/* With COUNT_SERVER_USAGE: ERROR_REFUSED where a lane sends no usage, or counts the prompt outside
+ * the band that the corpus promises. */
+int refuse_lanes(const struct load_lane *lanes, size_t n, const struct run_plan *plan,
+                 struct error *err) TALLY_MUST_CHECK;
+/* Unequal prompt work, cached tokens, refused parameters, early stops. */
+void warn_of_lanes(const struct load_lane *lanes, size_t n, const struct run_plan *plan,
+                   const struct load_progress *progress);
+
+#endif
