@@ -4,8 +4,8 @@
 #include <string.h>
 
 #include "base/clock.h"
-#include "metrics/pairs.h"
 #include "receipt/keys.h"
+#include "receipt/pairing.h"
 #include "receipt/record_form.h"
 
 struct composer {
@@ -248,8 +248,8 @@ static int put_all(struct composer *c, struct error *err)
     for (size_t i = 0; i < run->bands_n; i++)
         put_band(c, i);
     json_end_array(&c->w);
-    put_null(c, "intervals", "intervals", "not_in_this_version");
-    put_null(c, "pairs", "pairs", "not_in_this_version");
+    if (pairing_write(run, c->p->metrics, c->verdict->band_status, c->arena, &c->w, err) < 0)
+        return -1;
     put_files(c);
     put_tail(c);
     return json_writer_check(&c->w, "the receipt", err);
