@@ -68,22 +68,30 @@ static int prepare(struct work *w, const struct bootstrap_stratum *strata, size_
     return 0;
 }
 
-static int64_t resampled_median(struct work *w, const struct bootstrap_stratum *strata, size_t n)
+/* Draws a whole resample and counts how often each rank came. */
+static void resample(struct work *w, const struct bootstrap_stratum *strata, size_t n)
 {
-    memset(w->counts, 0, w->blocks_n * BLOCK * sizeof *w->counts);
-    memset(w->blocks, 0, w->blocks_n * sizeof *w->blocks);
     const uint32_t *rank_of = w->rank_of;
+    uint32_t *counts = w->counts, *blocks = w->blocks;
+    memset(counts, 0, w->blocks_n * BLOCK * sizeof *counts);
+    memset(blocks, 0, w->blocks_n * sizeof *blocks);
     for (size_t s = 0; s < n; s++) {
         struct random r = w->generators[s];
-        for (size_t i = 0; i < strata[s].n; i++) {
-            uint32_t rank = rank_of[random_below(&r, (uint32_t)strata[s].n)];
-            w->counts[rank]++;
-            w->blocks[rank / BLOCK]++;
+        uint32_t many = (uint32_t)strata[s].n;
+        for (uint32_t i = 0; i < many; i++) {
+            uint32_t rank = rank_of[random_below(&r, many)];
+            counts[rank]++;
+            blocks[rank / BLOCK]++;
         }
         w->generators[s] = r;
-        rank_of += strata[s].n;
+        rank_of += many;
     }
+}
+
+static int64_t resampled_median(struct work *w, const struct bootstrap_stratum *strata, size_t n)
+{
     size_t wanted = stats_rank(w->total, 50), below = 0, block = 0;
+    resample(w, strata, n);
     while (below + w->blocks[block] < wanted)
         below += w->blocks[block++];
     size_t rank = block * BLOCK;

@@ -26,35 +26,6 @@ uint64_t random_seed_of(struct str text)
     return h;
 }
 
-static uint64_t rotate(uint64_t x, int k)
-{
-    return x << k | x >> (64 - k);
-}
-
-uint64_t random_next(struct random *r)
-{
-    uint64_t *s = r->s, out = rotate(s[1] * 5, 7) * 9, t = s[1] << 17;
-    s[2] ^= s[0];
-    s[3] ^= s[1];
-    s[1] ^= s[2];
-    s[0] ^= s[3];
-    s[2] ^= t;
-    s[3] = rotate(s[3], 45);
-    return out;
-}
-
-uint32_t random_below(struct random *r, uint32_t n)
-{
-    assert(n > 0);
-    uint64_t product = (random_next(r) >> 32) * n;
-    if ((uint32_t)product < n) {
-        uint32_t least = (0u - n) % n;
-        while ((uint32_t)product < least)
-            product = (random_next(r) >> 32) * n;
-    }
-    return (uint32_t)(product >> 32);
-}
-
 double random_unit(struct random *r)
 {
     return (double)(random_next(r) >> 11) * 0x1p-53;
