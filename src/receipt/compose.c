@@ -73,6 +73,7 @@ static int put_workload(struct composer *c, struct error *err)
     json_end_object(&c->w);
     json_key(&c->w, "request_sha256");
     json_put_cstr(&c->w, request);
+    form_write(&form_workload, plan, "workload", &c->nulls, &c->w);
     json_end_object(&c->w);
     return 0;
 }

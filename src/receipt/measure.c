@@ -28,11 +28,12 @@ void measure_release(struct measure *m)
 
 /* The first sample that metrics cannot take, as the rule it breaks; NULL when all are fine. */
 static const char *find_broken(const struct run_record *run, const struct run_band *b,
-                               const struct samples *s, size_t *which, struct error *seen)
+                               const struct sample *samples, size_t n, size_t *which,
+                               struct error *seen)
 {
     struct str lane = str_of(run->lanes[b->lane].role);
-    for (size_t i = 0; i < s->n; i++) {
-        const struct sample *one = &s->items[i];
+    for (size_t i = 0; i < n; i++) {
+        const struct sample *one = &samples[i];
         *which = i;
         if (!str_eq(one->lane, lane) || one->band != b->band || one->replicate != b->replicate) {
             error_set(seen, ERROR_REFUSED, "a sample of %.*s c=%d r=%d", STR_ARG(one->lane),
@@ -60,29 +61,30 @@ static int keep_prompts(struct metrics_band *m, struct arena *arena, struct erro
     return arena_check(arena, "the receipt", err);
 }
 
-int measure_band(struct measure *m, size_t i, const struct samples *s, struct error *err)
+int measure_band(struct measure *m, size_t i, const struct sample *samples, size_t n,
+                 struct error *err)
 {
     const struct run_record *run = m->run;
     const struct run_band *b = &run->bands[i];
     struct metrics_band *metrics = arena_alloc(&m->arena, sizeof *metrics);
     struct metrics_band_facts facts;
     struct error seen = {0};
-    size_t which = 0, n = s->n;
+    size_t which = 0;
     if (!metrics)
         return arena_check(&m->arena, "the receipt", err);
-    rules_look(&m->facts[i], &run->plan, s->items, s->n);
-    const char *broken = find_broken(run, b, s, &which, &seen);
+    rules_look(&m->facts[i], &run->plan, samples, n);
+    const char *broken = find_broken(run, b, samples, n, &which, &seen);
     if (broken) {
         struct buf how = BUF_INIT(2048);
-        buf_addf(&how, "line %lld: %s", (long long)s->lines[which], seen.message);
+        buf_addf(&how, "line %lld: %s", (long long)which + 1, seen.message);
         m->facts[i].broken = broken;
         m->facts[i].broken_how = arena_cstr(&m->arena, buf_str(&how));
-        m->broken_line[i] = s->lines[which];
+        m->broken_line[i] = (int64_t)which + 1;
         buf_release(&how);
         n = 0;
     }
     metrics_facts_from_run(&facts, &run->plan, &run->lanes[b->lane], b);
-    if (metrics_band_compute(s->items, n, &facts, &m->arena, metrics, err) < 0 ||
+    if (metrics_band_compute(samples, n, &facts, &m->arena, metrics, err) < 0 ||
         keep_prompts(metrics, &m->arena, err) < 0)
         return -1;
     m->metrics[i] = metrics;

@@ -4,8 +4,8 @@
  *
  *     struct measure m;
  *     if (measure_init(&m, &run, err) < 0) ...
- *     for each band i: samples_read(&s, path, &scratch, err);
- *                      measure_band(&m, i, &s, err); arena_reset(&scratch);
+ *     for each band i: sample_file_read(&s, &n, NULL, path, &scratch, err);
+ *                      measure_band(&m, i, s, n, err); arena_reset(&scratch);
  *     measure_finish(&m);                          // then m.metrics[i], m.facts[i]
  *     measure_release(&m);
  *
@@ -20,7 +20,6 @@
 #include "base/error.h"
 #include "metrics/metrics.h"
 #include "receipt/rules.h"
-#include "receipt/samples.h"
 #include "record/run.h"
 
 struct measure {
@@ -34,7 +33,7 @@ struct measure {
 int measure_init(struct measure *m, const struct run_record *run,
                  struct error *err) TALLY_MUST_CHECK;
 void measure_release(struct measure *m); /* NULL and zeroed are fine */
-int measure_band(struct measure *m, size_t i, const struct samples *s,
+int measure_band(struct measure *m, size_t i, const struct sample *samples, size_t n,
                  struct error *err) TALLY_MUST_CHECK;
 /* Scaling efficiency, which needs the band of c = 1 beside each. */
 void measure_finish(struct measure *m);

@@ -41,8 +41,7 @@
 #define RECEIPT_RUN_NAME "run.json"
 #define RECEIPT_SAMPLES_DIR "samples"
 #define RECEIPT_BYTES_MAX ((size_t)256 << 20) /* of receipt.json */
-#define RECEIPT_ARENA_MAX ((size_t)4 << 30)   /* of a receipt read, or of one band's samples */
-#define RECEIPT_SAMPLES_MAX ((size_t)1 << 30) /* bytes of a sample file, decompressed */
+#define RECEIPT_ARENA_MAX ((size_t)2 << 30)   /* of a receipt read, or of one band's samples */
 #define RECEIPT_ARGS_MAX 1024                 /* words of a command line */
 #define RECEIPT_REFUSALS_MAX 4096
 

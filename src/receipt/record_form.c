@@ -23,7 +23,6 @@ static const struct form_member corpus_members[] = {
 FORM(form_corpus, corpus_members);
 
 static const struct form_member request_members[] = {
-    {"same_model", FORM_STR, PLAN(same_model), "not_declared"},
     {"max_tokens", FORM_COUNT, PLAN(max_tokens), "not_sent"},
     {"temperature", FORM_REAL, PLAN(temperature), NULL},
     {"seed", FORM_COUNT, PLAN(seed), "not_sent"},
@@ -31,6 +30,11 @@ static const struct form_member request_members[] = {
     {"system", FORM_STR, PLAN(system), "not_given"},
 };
 FORM(form_request, request_members);
+
+static const struct form_member workload_members[] = {
+    {"same_model", FORM_STR, PLAN(same_model), "not_declared"},
+};
+FORM(form_workload, workload_members);
 
 static const struct form_member protocol_members[] = {
     {"name", FORM_STR, PLAN(protocol), "not_given"},

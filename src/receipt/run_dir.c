@@ -14,6 +14,7 @@
 #include "receipt/receipt.h"
 #include "receipt/redact.h"
 #include "receipt/samples.h"
+#include "record/sample_file.h"
 
 #define RUN_ARENA ((size_t)256 << 20)
 
@@ -188,14 +189,15 @@ static int measure_bands(struct receipt_run *r, const struct run_record *run, st
 {
     struct buf path = BUF_INIT(FILE_PATH_MAX);
     struct arena scratch;
-    struct samples samples;
+    struct sample *samples;
+    size_t n;
     int status = 0;
     arena_init(&scratch, RECEIPT_ARENA_MAX);
     for (size_t i = 0; status == 0 && i < run->bands_n; i++) {
         arena_reset(&scratch);
         if (path_join(&path, r->dir, run->bands[i].sample_file, err) < 0 ||
-            samples_read(&samples, path.p, &scratch, err) < 0 ||
-            measure_band(&r->measure, i, &samples, err) < 0)
+            sample_file_read(&samples, &n, NULL, path.p, &scratch, err) < 0 ||
+            measure_band(&r->measure, i, samples, n, err) < 0)
             status = -1;
     }
     arena_release(&scratch);

@@ -15,7 +15,7 @@
 #include "receipt/compose.h"
 #include "receipt/keys.h"
 #include "receipt/read.h"
-#include "receipt/samples.h"
+#include "record/sample_file.h"
 
 static const struct json *parse(struct make *m, const char *name)
 {
@@ -169,7 +169,9 @@ static void a_run_that_was_cut_off_is_incomplete(void **state)
     (void)state;
     struct make m;
     struct receipt_read r;
-    struct samples samples;
+    struct sample *samples;
+    size_t n;
+    bool cut;
     struct error err = {0};
     make_init(&m);
     m.finish = false;
@@ -182,14 +184,14 @@ static void a_run_that_was_cut_off_is_incomplete(void **state)
     receipt_read_release(&r);
     /* The band that was open is there in plain, and readable up to where it was cut. */
     const char *open = make_path(&m, "samples/comparator.c4.r1.jsonl");
-    assert_int_equal(samples_read(&samples, open, &m.arena, &err), 0);
-    assert_int_equal(samples.n, 132 + 8);
-    assert_false(samples.cut);
+    assert_int_equal(sample_file_read(&samples, &n, &cut, open, &m.arena, &err), 0);
+    assert_int_equal(n, 132 + 8);
+    assert_false(cut);
     struct str text = make_read(&m, "samples/comparator.c4.r1.jsonl");
     make_write(&m, "samples/comparator.c4.r1.jsonl", str_first(text, text.n - 10));
-    assert_int_equal(samples_read(&samples, open, &m.arena, &err), 0);
-    assert_int_equal(samples.n, 132 + 7);
-    assert_true(samples.cut);
+    assert_int_equal(sample_file_read(&samples, &n, &cut, open, &m.arena, &err), 0);
+    assert_int_equal(n, 132 + 7);
+    assert_true(cut);
     make_release(&m);
 }
 
