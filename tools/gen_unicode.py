@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes src/jinja/unicode_tables.h from Python's own Unicode data.
+"""Writes src/jinja/unicode_tables.inc from Python's own Unicode data.
 
-    tools/gen_unicode.py > src/jinja/unicode_tables.h
+    tools/gen_unicode.py > src/jinja/unicode_tables.inc
 
 The template engine must agree with Python's str, so the tables come from Python itself: ranges
 {first, last, step} for the classes, {first, last, step, delta} for simple case mappings, and

@@ -225,6 +225,26 @@ static int slice_text(struct run *r, struct jinja_value v, const struct jinja_va
     return 0;
 }
 
+static int slice_range(struct run *r, const struct range_object *from, int64_t start, int64_t stop,
+                       int64_t step, struct jinja_value *out)
+{
+    struct range_object *o = run_alloc(r, sizeof *o);
+    if (!o)
+        return -1;
+    o->start = from->start + start * from->step;
+    o->stop = from->start + stop * from->step;
+    /* At most JINJA_RANGE_MAX items: a larger step ends after the first all the same. */
+    int64_t most = (int64_t)JINJA_RANGE_MAX + 1, by = step > most    ? most
+                                                      : step < -most ? -most
+                                                                     : step;
+    o->step = from->step * by;
+    o->n = 0;
+    if (by > 0 ? stop > start : start > stop)
+        o->n = (uint32_t)((by > 0 ? stop - start - 1 : start - stop - 1) / (by > 0 ? by : -by) + 1);
+    *out = (struct jinja_value){.type = JINJA_RANGE, .u.any = o};
+    return 0;
+}
+
 static int slice_items(struct run *r, struct jinja_value v, const struct jinja_value bounds[3],
                        int64_t step, struct jinja_value *out)
 {
@@ -232,12 +252,12 @@ static int slice_items(struct run *r, struct jinja_value v, const struct jinja_v
     int64_t n = v.type == JINJA_RANGE ? range->n : v.u.list->n, start, stop;
     struct jinja_value list;
     slice_indices(bounds, n, &start, &stop, step);
+    if (v.type == JINJA_RANGE)
+        return slice_range(r, range, start, stop, step, out);
     if (list_start(r, &list, v.type == JINJA_TUPLE ? JINJA_TUPLE : JINJA_LIST, 0) < 0)
         return -1;
     for (int64_t i = start; step > 0 ? i < stop : i > stop;) {
-        if (list_append(r, list,
-                        v.type == JINJA_RANGE ? range_item(range, (size_t)i) : v.u.list->items[i]) <
-            0)
+        if (list_append(r, list, v.u.list->items[i]) < 0)
             return -1;
         if (__builtin_add_overflow(i, step, &i))
             break;
@@ -250,24 +270,23 @@ int get_slice(struct run *r, struct jinja_value object, const struct jinja_value
               struct jinja_value *out)
 {
     int64_t step = 1, unused;
-    bool fits = true;
     if (object.type == JINJA_UNDEFINED)
         return run_undefined(r, object);
+    if (object.type != JINJA_STRING && object.type != JINJA_LIST && object.type != JINJA_TUPLE &&
+        object.type != JINJA_RANGE)
+        return run_fail(r, "'%s' object cannot be sliced", object_name(object.type));
     for (int i = 0; i < 3; i++)
-        fits = fits && (bounds[i].type == JINJA_NONE || as_index(bounds[i], &unused) == 0);
-    if (fits && bounds[2].type != JINJA_NONE)
+        if (bounds[i].type != JINJA_NONE && as_index(bounds[i], &unused) < 0)
+            return run_fail(r, "slice indices must be integers or None, not %s",
+                            jinja_type_name(bounds[i].type));
+    if (bounds[2].type != JINJA_NONE)
         as_index(bounds[2], &step);
     if (step == 0)
         return run_fail(r, "slice step cannot be zero");
     if (step == INT64_MIN)
         step++;
-    if (fits && object.type == JINJA_STRING)
-        return slice_text(r, object, bounds, step, out);
-    if (fits &&
-        (object.type == JINJA_LIST || object.type == JINJA_TUPLE || object.type == JINJA_RANGE))
-        return slice_items(r, object, bounds, step, out);
-    /* As Jinja2 does, what cannot be sliced is undefined rather than an error. */
-    return run_hint(r, out, "%s object has no such slice", object_name(object.type));
+    return object.type == JINJA_STRING ? slice_text(r, object, bounds, step, out)
+                                       : slice_items(r, object, bounds, step, out);
 }
 
 int get_path(struct run *r, struct jinja_value object, struct jinja_value path,

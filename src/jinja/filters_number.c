@@ -174,6 +174,26 @@ static double round_common(double d, int64_t precision)
     return nearbyint(d / scale) * scale;
 }
 
+/* An integer to a power of ten, ties to even. */
+static int round_int(struct run *r, struct jinja_value v, int64_t precision,
+                     struct jinja_value *out)
+{
+    struct jinja_value unit = jinja_int(1), rest, twice, odd;
+    *out = v;
+    if (v.type == JINJA_BOOL)
+        *out = jinja_int(v.u.b);
+    if (precision >= 0)
+        return 0;
+    if (op_arith(r, E_POW, jinja_int(10), jinja_int(-precision), &unit) < 0 ||
+        op_arith(r, E_MOD, v, unit, &rest) < 0 || op_arith(r, E_SUB, v, rest, out) < 0 ||
+        op_arith(r, E_MUL, rest, jinja_int(2), &twice) < 0 ||
+        op_arith(r, E_FLOORDIV, *out, unit, &odd) < 0 ||
+        op_arith(r, E_MOD, odd, jinja_int(2), &odd) < 0)
+        return -1;
+    int c = value_compare_numbers(twice, unit);
+    return c > 0 || (c == 0 && op_truth(odd)) ? op_arith(r, E_ADD, *out, unit, out) : 0;
+}
+
 FILTER(filter_round)
 {
     struct str method = v[2].type == JINJA_STRING ? jinja_str(v[2]) : STR("common");
@@ -190,9 +210,9 @@ FILTER(filter_round)
         return run_fail(r, "method must be common, ceil or floor");
     double d = v[0].type == JINJA_FLOAT ? v[0].u.d : big_double(v[0]);
     if (!ceiling && !floor_) {
-        *out = v[0].type == JINJA_FLOAT ? jinja_float(round_common(d, precision)) : v[0];
-        if (v[0].type == JINJA_BOOL)
-            *out = jinja_int(v[0].u.b);
+        if (v[0].type != JINJA_FLOAT)
+            return round_int(r, v[0], precision, out);
+        *out = jinja_float(round_common(d, precision));
         return 0;
     }
     double scale = pow(10, (double)precision);

@@ -281,6 +281,11 @@ static int parse_signature(struct parser *p, struct macro_def *def)
             return parse_fail(p, e->from, "non-default argument follows default argument");
         }
     }
+    for (uint32_t i = 0; i + defaults.n < params.n; i++) {
+        struct expr *e = params.items[i];
+        if (str_eq(e->u.name.symbol->text, STR("caller")))
+            return parse_fail(p, e->from, "a parameter named 'caller' needs a default");
+    }
     def->params = (struct expr **)params.items;
     def->n_params = params.n;
     def->defaults = (struct expr **)defaults.items;

@@ -51,7 +51,8 @@ struct table {
 struct resolver {
     struct jinja_template *t;
     struct table *now;
-    unsigned soft; /* inside an if or a conditional expression */
+    unsigned soft;  /* inside an if or a conditional expression */
+    unsigned loops; /* inside a for, at any distance: "loop" cannot be set there */
     struct error *err;
 };
 
@@ -229,6 +230,10 @@ static int visit_target(struct resolver *r, struct expr *e, bool param)
         return 0;
     }
     const struct symbol *s = e->u.name.symbol;
+    if (r->loops && !param && e->kind == E_NAME && str_eq(s->text, STR("loop"))) {
+        error_set(r->err, ERROR_INPUT, "'loop' cannot be assigned to inside a for loop");
+        return fail_at(r, e->from);
+    }
     int rc = e->kind == E_NSREF ? load(r, s) : param ? declare(r, s, NULL) : store(r, s);
     return rc < 0 ? -1 : use(r, e);
 }
@@ -371,6 +376,7 @@ static struct expr *clone_target(struct resolver *r, const struct expr *e)
 static int resolve_for(struct resolver *r, struct stmt *s)
 {
     struct table *outer = r->now;
+    r->loops++;
     if (s->u.loop.test) {
         s->u.loop.test_target = clone_target(r, s->u.loop.target);
         if (!s->u.loop.test_target || enter(r, outer->function) < 0 ||
@@ -383,9 +389,11 @@ static int resolve_for(struct resolver *r, struct stmt *s)
         visit_target(r, s->u.loop.target, true) < 0 || visit_stmts(r, s->u.loop.body) < 0 ||
         leave(r, outer, &s->u.loop.scope) < 0)
         return -1;
-    if (enter(r, outer->function) < 0 || visit_stmts(r, s->u.loop.otherwise) < 0)
+    if (enter(r, outer->function) < 0 || visit_stmts(r, s->u.loop.otherwise) < 0 ||
+        leave(r, outer, &s->u.loop.else_scope) < 0)
         return -1;
-    return leave(r, outer, &s->u.loop.else_scope);
+    r->loops--;
+    return 0;
 }
 
 /* caller, kwargs, varargs: parameters that a macro has by using them. */

@@ -247,7 +247,6 @@ static int split_space(struct run *r, struct jinja_value v, int64_t max, bool fr
             break;
         size_t from = from_right ? s.n : 0, next;
         if (max == 0) {
-            s = uni_strip(s, from_right, !from_right);
             if (add_part(r, list, v, (size_t)(s.p - v.u.p), (size_t)(s.p - v.u.p) + s.n) < 0)
                 return -1;
             break;

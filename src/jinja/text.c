@@ -6,6 +6,7 @@
 #include "jinja/big.h"
 #include "jinja/globals.h"
 #include "jinja/objects.h"
+#include "jinja/ops.h"
 #include "jinja/unicode.h"
 
 void text_add_float(struct sb *b, double d)
@@ -121,7 +122,7 @@ static void add_object(struct sb *b, struct jinja_value v)
 {
     const struct range_object *range = v.u.any;
     const struct macro_object *macro = v.u.any;
-    const struct loop_object *loop = v.u.any;
+    struct loop_object *loop = (struct loop_object *)(uintptr_t)v.u.any;
     const struct generator *g = v.u.any;
     const struct method_object *m = v.u.any;
     char text[200];
@@ -139,6 +140,8 @@ static void add_object(struct sb *b, struct jinja_value v)
                      STR_ARG(str_first(macro->def->name->text, 150)));
         break;
     case JINJA_LOOP:
+        if (op_length(b->r, v, &loop->length) < 0)
+            b->failed = true;
         snprintf(text, sizeof text, "<LoopContext %lld/%lld>", (long long)loop->index0 + 1,
                  (long long)loop->length);
         break;

@@ -13,7 +13,7 @@ struct uni_many {
     uint32_t from, to[UNI_CASE_MAX];
 };
 
-#include "jinja/unicode_tables.h"
+#include "jinja/unicode_tables.inc"
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 #define IN(table, cp) within(table, COUNT(table), cp)

@@ -4,7 +4,7 @@
  *     if (uni_is_space(cp)) ...
  *     n = uni_upper(out, 0xDF);                      // 2: "SS"
  *
- * Tables are Unicode's (tools/gen_unicode.py makes unicode_tables.h). No ownership, no limits.
+ * Tables are Unicode's (tools/gen_unicode.py makes unicode_tables.inc). No ownership, no limits.
  */
 #ifndef TALLY_JINJA_UNICODE_H
 #define TALLY_JINJA_UNICODE_H
