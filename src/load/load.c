@@ -1,5 +1,6 @@
 #include "load/load.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -9,6 +10,7 @@
 #include "load/drive.h"
 #include "load/preflight.h"
 #include "load/refuse.h"
+#include "load/reuse.h"
 #include "load/schedule.h"
 
 #define FILES_BESIDE 64 /* open files that are no connections */
@@ -145,6 +147,35 @@ static int ask_lanes(struct load *l, struct error *err)
     return 0;
 }
 
+/* Reuse is one setting for all lanes: where one does not keep connections, none is reused. */
+static int ask_reuse(struct load *l, struct error *err)
+{
+    for (size_t i = 0; i < l->options.lanes_n && l->options.plan.connection_reuse; i++) {
+        struct prompts_source source = {
+            .lane = &l->lanes[i],
+            .corpus = l->options.corpus,
+            .counter = counter_of(l),
+            .nonce = l->options.plan.nonce,
+            .unique = strcmp(l->options.plan.prompt_policy, "unique") == 0,
+        };
+        bool kept = false;
+        char text[192];
+        if (reuse_ask(&l->lanes[i], &source, &kept, err) < 0)
+            return -1;
+        if (kept)
+            continue;
+        l->options.plan.connection_reuse = false;
+        snprintf(text, sizeof text,
+                 "lane %s closes its connection behind an answer: every request of this run opens "
+                 "its own (TTFT does not count that)",
+                 l->lanes[i].options.role);
+        note(l, true, text);
+    }
+    for (size_t i = 0; i < l->options.lanes_n && !l->options.plan.connection_reuse; i++)
+        wire_endpoint_forbid_reuse(l->lanes[i].endpoint);
+    return 0;
+}
+
 int load_prepare(struct load **out, const struct load_options *options, struct error *err)
 {
     struct load *l = calloc(1, sizeof *l);
@@ -165,7 +196,7 @@ int load_prepare(struct load **out, const struct load_options *options, struct e
         goto fail;
     }
     schedule_make(&l->options.plan, l->options.lanes_n, l->steps);
-    if (ask_lanes(l, err) < 0 ||
+    if (ask_lanes(l, err) < 0 || ask_reuse(l, err) < 0 ||
         refuse_lanes(l->lanes, l->options.lanes_n, &l->options.plan, err) < 0)
         goto fail;
     warn_of_lanes(l->lanes, l->options.lanes_n, &l->options.plan, &l->options.progress);

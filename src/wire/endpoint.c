@@ -209,6 +209,11 @@ void wire_endpoint_free(struct wire_endpoint *e)
     free(e);
 }
 
+void wire_endpoint_forbid_reuse(struct wire_endpoint *e)
+{
+    e->no_reuse = true;
+}
+
 const char *wire_endpoint_url(const struct wire_endpoint *e)
 {
     return e->url;

@@ -45,6 +45,8 @@ struct wire_endpoint_options {
 int wire_endpoint_new(struct wire_endpoint **out, const struct wire_endpoint_options *o,
                       struct error *err) TALLY_MUST_CHECK;
 void wire_endpoint_free(struct wire_endpoint *e);
+/* From now on every request opens a connection of its own. Call it while none is under way. */
+void wire_endpoint_forbid_reuse(struct wire_endpoint *e);
 const char *wire_endpoint_url(const struct wire_endpoint *e); /* without user info */
 
 struct wire_request {

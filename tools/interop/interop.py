@@ -208,9 +208,10 @@ def read_samples(run):
 
 def ttft_ns(s):
     """t_sent to the read of the first event that carries text; None without one."""
-    for e in s["events"]:
+    for e in s.get("events", []):
         if e["kind"] in ("text", "reasoning", "tool"):
-            return s["reads"][e.get("read", 0)]["t_user"] - s["t_sent"]
+            read = s["reads"][e.get("read", 0)]
+            return read.get("t_kernel", read["t_user"]) - s["t_sent"]
     return None
 
 
@@ -221,23 +222,35 @@ def check_run(tally, model, url, work):
     check("corpus check", run_tally(tally, "corpus", "check", "--tokenizer", model, corpus).returncode, 0)
     r = run_tally(tally, "run", "--lane", f"subject={url}", "--tokenizer", model, "--corpus", corpus,
                   "--bands", "1,4", "--replicates", "2", "--requests", "10", "--max-tokens", "32",
-                  "--cooldown", "0", "--out", run)
-    check("tally run", r.returncode, 0)
+                  "--cooldown", "0", "--out", run, ok=(0, 4))
+    check_status(r, run)
     samples = [s for s in read_samples(run) if s["phase"] == "window"]
     check("samples written", len(samples), 2 * 2 * 10)
     check("prompt_reported = body + 29 on every sample",
-          {s["prompt_reported"] - s["prompt_body"] for s in samples}, {29})
+          {(s.get("prompt_reported") or 0) - s["prompt_body"] for s in samples}, {29})
     check("every body is 512 tokens", {s["prompt_body"] for s in samples}, {512})
     check("output_reported = max_tokens on every sample",
-          {s["output_reported"]["total"] for s in samples}, {32})
+          {s.get("output_reported", {}).get("total") for s in samples}, {32})
     check("every outcome is ok", {s["outcome"] for s in samples}, {"ok"})
     check("TTFT: every request has a token, and the role chunk carries none",
           [s["seq"] for s in samples if ttft_ns(s) is None
-           or any(e["kind"] == "role" and e.get("text") for e in s["events"])], [])
+           or any(e["kind"] == "role" and e.get("text") for e in s.get("events", []))], [])
     check_percentiles(run, samples)
     check("verify", run_tally(tally, "verify", run).returncode, 0)
     check("show", run_tally(tally, "show", run).returncode, 0)
     check_tampering(tally, run, work)
+
+
+def check_status(r, run):
+    """A run passes; or it says that this machine was too busy to be a measuring client, which on
+    two cores shared with the server is no fault of tally's. Any other refusal is."""
+    with open(os.path.join(run, "receipt.json")) as f:
+        rules = {refusal["rule"] for refusal in json.load(f)["refusals"]}
+    if r.returncode == 4 and rules == {"client_saturated"}:
+        report("skipped", "tally run ends PASS", "the client was saturated on this machine, and "
+               "the receipt says so")
+    else:
+        check("tally run ends PASS", (r.returncode, rules), (0, set()))
 
 
 def check_percentiles(run, samples):
@@ -289,7 +302,7 @@ def main():
     p = argparse.ArgumentParser()
     p.add_argument("--tally", default=os.path.join(ROOT, "build", "tally"))
     p.add_argument("--shared", default=os.path.join(ROOT, "..", "shared"))
-    p.add_argument("--keep", help="a directory to work in and leave behind")
+    p.add_argument("--keep", help="a directory to work in, emptied first, and leave behind")
     a = p.parse_args()
 
     model = os.path.join(a.shared, "vectors", "gguf", "tiny-qwen2.gguf")
@@ -300,7 +313,8 @@ def main():
         skip_all(f"no llama.cpp server can be installed: {why}")
 
     work = a.keep or tempfile.mkdtemp(prefix="tally-interop-")
-    os.makedirs(work, exist_ok=True)
+    shutil.rmtree(work, ignore_errors=True)
+    os.makedirs(work)
     server = Server(python, os.path.abspath(model), os.path.join(work, "server.log"))
     try:
         if not server.url.startswith("http://127.0.0.1:"):
