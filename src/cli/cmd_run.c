@@ -185,6 +185,38 @@ static void print_outcome(struct cli *cli, const char *dir, const struct load_ou
     fprintf(cli->out, "  tally verify %s  recomputes every number in it\n", dir);
 }
 
+/* One prompt's tokens by our count and by each lane's own word: what its wrapper adds. */
+static void tell_prompt_work(struct cli *cli, const struct load *load)
+{
+    const struct load_lane *lane;
+
+    fprintf(cli->err, "prompt work   body  reported  delta\n");
+    for (size_t i = 0; (lane = load_lane_at(load, i)); i++) {
+        const struct load_first *f = &lane->first;
+        bool in_stream = f->prompt_reported != COUNT_NONE;
+        int64_t n = in_stream ? f->prompt_reported : f->prompt_blocking;
+        fprintf(cli->err, "  %-10s", lane->options.role);
+        if (f->prompt_body == COUNT_NONE)
+            fprintf(cli->err, "  %4s", "-");
+        else
+            fprintf(cli->err, "  %4lld", (long long)f->prompt_body);
+        if (n == COUNT_NONE)
+            fprintf(cli->err, "  %8s", "-");
+        else
+            fprintf(cli->err, "  %8lld", (long long)n);
+        if (n == COUNT_NONE || f->prompt_body == COUNT_NONE)
+            fprintf(cli->err, "  %5s", "-");
+        else
+            fprintf(cli->err, "  %+5lld", (long long)(n - f->prompt_body));
+        if (!in_stream && n != COUNT_NONE)
+            fprintf(cli->err, "  (asked without a stream: the stream reports none)");
+        else if (n == COUNT_NONE)
+            fprintf(cli->err, "  (the lane reports none)");
+        fputc('\n', cli->err);
+    }
+    fflush(cli->err);
+}
+
 static void tell_estimate(struct run_progress *p, const struct load *load)
 {
     int64_t requests, ns;
@@ -219,6 +251,8 @@ static int measure(struct cli *cli, struct run_inputs *in, const struct run_args
     }
     if (load_prepare(&load, &in->options, err) < 0)
         goto out;
+    if (!a->quiet)
+        tell_prompt_work(cli, load);
     tell_estimate(&progress, load);
     catch_signals();
     if (load_measure(load, &outcome, err) < 0) {

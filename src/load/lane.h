@@ -40,8 +40,10 @@ struct load_first {
     bool done;
     enum sample_outcome outcome;
     int64_t prompt_body, prompt_reported, prompt_cached; /* COUNT_NONE */
-    int64_t output;                                      /* best count at hand; COUNT_NONE */
-    int64_t took_ns;                                     /* from t_sent to the end */
+    /* Where the stream reports no prompt tokens: what a whole answer to the same prompt says. */
+    int64_t prompt_blocking;
+    int64_t output;  /* best count at hand; COUNT_NONE */
+    int64_t took_ns; /* from t_sent to the end */
 };
 
 struct load_lane {

@@ -278,6 +278,7 @@ static void keep_first(struct load_lane *lane, const struct sample *s)
         .prompt_body = s->prompt_body,
         .prompt_reported = s->prompt_reported,
         .prompt_cached = s->prompt_cached,
+        .prompt_blocking = COUNT_NONE,
         .output = s->output_observed.total,
         .took_ns = s->t_end_ns - s->t_sent_ns,
     };
@@ -339,9 +340,37 @@ out:
     return rc;
 }
 
+/* A lane whose stream reports nothing may still say in a whole answer how many tokens it made of
+ * the prompt: one token of output is enough to ask. Nothing rests on it but what is shown. */
+static int ask_without_stream(struct load_lane *lane, const struct preflight_config *config,
+                              struct error *err)
+{
+    struct run_plan plan = *lane->plan;
+    const struct run_plan *kept = lane->plan;
+    struct arena arena;
+    struct sample s;
+    char text[160];
+    int rc;
+
+    if (!plan.stream || lane->first.prompt_reported != COUNT_NONE)
+        return 0;
+    plan.stream = false;
+    plan.max_tokens = 1;
+    arena_init(&arena, DOCUMENT_MAX);
+    lane->plan = &plan;
+    rc = complete(lane, config, &s, &arena, text, err);
+    lane->plan = kept;
+    if (rc == 0)
+        lane->first.prompt_blocking = s.prompt_reported;
+    arena_release(&arena);
+    return rc;
+}
+
 int preflight_lane(struct load_lane *lane, const struct preflight_config *config, struct error *err)
 {
     if (wait_until_healthy(lane, config, err) < 0 || identify(lane, err) < 0)
         return -1;
-    return first_completion(lane, config, err);
+    if (first_completion(lane, config, err) < 0)
+        return -1;
+    return ask_without_stream(lane, config, err);
 }

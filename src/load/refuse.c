@@ -85,22 +85,35 @@ static void warn_of_one(const struct load_lane *lane, const struct run_plan *pla
     }
 }
 
+/* Prompt tokens by the lane's own word, from wherever it gave it. */
+static int64_t prompt_work(const struct load_lane *lane)
+{
+    return lane->first.prompt_reported != COUNT_NONE ? lane->first.prompt_reported
+                                                     : lane->first.prompt_blocking;
+}
+
+static void warn_of_silence(const struct load_lane *lane, const struct load_progress *p)
+{
+    char text[320];
+
+    snprintf(text, sizeof text,
+             "lane %s reports no prompt tokens%s: equal work cannot be shown, and there will be no "
+             "ratio",
+             lane->options.role, lane->plan->stream ? " in the stream" : "");
+    warn(p, text);
+}
+
 static void warn_of_work(const struct load_lane *a, const struct load_lane *b,
                          const struct load_progress *p)
 {
-    int64_t x = a->first.prompt_reported, y = b->first.prompt_reported;
+    int64_t x = prompt_work(a), y = prompt_work(b);
     char text[320];
 
-    if (x == COUNT_NONE || y == COUNT_NONE) {
-        const struct load_lane *silent = x == COUNT_NONE ? a : b;
-        snprintf(text, sizeof text,
-                 "lane %s%s not report its prompt tokens: whether the lanes do equal work is "
-                 "unknown, and there will be no ratio",
-                 x == COUNT_NONE && y == COUNT_NONE ? "s subject and comparator"
-                                                    : silent->options.role,
-                 x == COUNT_NONE && y == COUNT_NONE ? " do" : " does");
-        warn(p, text);
-    } else if (x != y) {
+    if (a->first.prompt_reported == COUNT_NONE)
+        warn_of_silence(a, p);
+    if (b->first.prompt_reported == COUNT_NONE)
+        warn_of_silence(b, p);
+    if (x != COUNT_NONE && y != COUNT_NONE && x != y) {
         snprintf(text, sizeof text,
                  "the lanes do unequal prompt work: for the same text %s counts %lld tokens, %s "
                  "%lld (%+.2f %%); there will be no ratio",
