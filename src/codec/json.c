@@ -12,38 +12,41 @@ struct reader {
     struct json_builder build;
     struct json_stream *stream;
     struct str text;
-    size_t end;                 /* behind the last event */
-    size_t counted, line_start; /* a byte offset, where its line begins, */
-    uint32_t line;              /* and that line's number */
+    size_t end;                  /* behind the last event */
+    size_t line_start, line_end; /* a line: from its first byte to its LF or the text's end */
+    uint32_t line;               /* and its number */
 };
 
-/* Offsets mostly ascend, so that each line feed is looked at once. */
+static void take_line(struct reader *r, size_t start, uint32_t number)
+{
+    const char *lf = start < r->text.n ? memchr(r->text.p + start, '\n', r->text.n - start) : NULL;
+    r->line_start = start;
+    r->line_end = lf ? (size_t)(lf - r->text.p) : r->text.n;
+    r->line = number;
+}
+
+/* Offsets mostly ascend, so that each byte is searched for line feeds once. */
 static struct json_place place_of(struct reader *r, size_t offset)
 {
     if (offset > r->text.n)
         offset = r->text.n;
-    if (offset < r->line_start) {
-        r->counted = r->line_start = 0;
-        r->line = 1;
-    }
-    while (r->counted < offset) {
-        const char *from = r->text.p + r->counted;
-        const char *lf = memchr(from, '\n', offset - r->counted);
-        if (!lf) {
-            r->counted = offset;
-            break;
-        }
-        r->counted = r->line_start = (size_t)(lf - r->text.p) + 1;
-        r->line++;
-    }
+    if (offset < r->line_start)
+        take_line(r, 0, 1);
+    while (offset > r->line_end)
+        take_line(r, r->line_end + 1, r->line + 1);
     return (struct json_place){r->line, (uint32_t)(offset - r->line_start + 1)};
+}
+
+static bool separates(char c)
+{
+    return c == ' ' || c == ',' || c == ':' || c == '\n' || c == '\t' || c == '\r';
 }
 
 /* The place of the token just reported: it begins behind the last one, past separators. */
 static struct json_place next_place(struct reader *r)
 {
     size_t at = r->end;
-    while (at < r->text.n && memchr(" \t\r\n,:", r->text.p[at], 6))
+    while (at < r->text.n && separates(r->text.p[at]))
         at++;
     r->end = json_stream_offset(r->stream);
     return place_of(r, at);
@@ -126,7 +129,8 @@ int json_parse(const struct json **out, struct str text, const struct json_limit
     if (text.n > limits->bytes)
         return error_set(err, ERROR_LIMIT, "JSON longer than %zu bytes", limits->bytes);
     int status = -1;
-    struct reader r = {.text = text, .line = 1};
+    struct reader r = {.text = text};
+    take_line(&r, 0, 1);
     json_builder_init(&r.build, "JSON", limits, arena);
     r.stream = json_stream_new(&events, &r, limits->depth);
     if (!r.stream)

@@ -7,10 +7,10 @@ static int wrong(const struct member *m, const struct json *v, const char *wante
                  struct error *err)
 {
     if (v->type == JSON_NUMBER || v->type == JSON_STRING)
-        error_set(err, ERROR_INPUT, "\"%s\" must be %s, and is \"%.*s\"", m->name, wanted,
+        error_set(err, ERROR_INPUT, "\"%s\" must be %s, and is \"%.*s\"", m->name.p, wanted,
                   (int)(v->text.n < 80 ? v->text.n : 80), v->text.p);
     else
-        error_set(err, ERROR_INPUT, "\"%s\" must be %s, and is %s", m->name, wanted,
+        error_set(err, ERROR_INPUT, "\"%s\" must be %s, and is %s", m->name.p, wanted,
                   json_type_name(v->type));
     return error_at_line(err, v->line, v->column);
 }
@@ -96,8 +96,8 @@ static int need_array(const struct member *m, const struct json *v, size_t max, 
         return wrong(m, v, "an array", err);
     if (v->n <= max)
         return 0;
-    error_set(err, ERROR_LIMIT, "\"%s\" of a sample holds %zu, more than the limit of %zu", m->name,
-              v->n, max);
+    error_set(err, ERROR_LIMIT, "\"%s\" of a sample holds %zu, more than the limit of %zu",
+              m->name.p, v->n, max);
     return error_at_line(err, v->line, v->column);
 }
 
@@ -209,9 +209,9 @@ static int read_member(const struct member *m, void *base, const struct json *v,
     case M_KIND:
         return read_enum(m, v, p, err);
     case M_USAGE:
-        return read_struct(&usage_shape, p, v, m->name, arena, err);
+        return read_struct(&usage_shape, p, v, m->name.p, arena, err);
     case M_COUNTS:
-        return read_struct(&counts_shape, p, v, m->name, arena, err);
+        return read_struct(&counts_shape, p, v, m->name.p, arena, err);
     case M_IDS:
         return read_ids(base, m, v, arena, err);
     case M_READS:
@@ -227,7 +227,7 @@ static size_t find_member(const struct shape *shape, struct str name, size_t fro
 {
     for (size_t i = 0; i < shape->n; i++) {
         size_t at = from + i < shape->n ? from + i : from + i - shape->n;
-        if (str_eq(name, str_of(shape->members[at].name)))
+        if (str_eq(name, shape->members[at].name))
             return at;
     }
     return shape->n;
@@ -257,7 +257,7 @@ static int read_struct(const struct shape *shape, void *p, const struct json *v,
     }
     for (size_t i = 0; i < shape->n; i++)
         if (shape->members[i].needed && !seen[i]) {
-            error_set(err, ERROR_INPUT, "%s lacks \"%s\"", what, shape->members[i].name);
+            error_set(err, ERROR_INPUT, "%s lacks \"%s\"", what, shape->members[i].name.p);
             return error_at_line(err, v->line, v->column);
         }
     return 0;

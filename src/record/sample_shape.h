@@ -37,7 +37,7 @@ enum member_type {
 };
 
 struct member {
-    const char *name;
+    struct str name;
     enum member_type type;
     bool needed;
     size_t offset;

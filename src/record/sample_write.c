@@ -64,61 +64,61 @@ static void write_member(const struct member *m, const void *base, struct json_w
     const struct sample *s = base;
     switch (m->type) {
     case M_STR:
-        put_text(w, m->name, *(const struct str *)p);
+        put_text(w, m->name.p, *(const struct str *)p);
         break;
     case M_HEX:
-        put_text(w, m->name, str_of(p));
+        put_text(w, m->name.p, str_of(p));
         break;
     case M_I32:
-        put_number(w, m->name, *(const int32_t *)p, TIME_NONE);
+        put_number(w, m->name.p, *(const int32_t *)p, TIME_NONE);
         break;
     case M_U32:
-        put_number(w, m->name, *(const uint32_t *)p, TIME_NONE);
+        put_number(w, m->name.p, *(const uint32_t *)p, TIME_NONE);
         break;
     case M_I32_0:
-        put_number(w, m->name, *(const int32_t *)p, 0);
+        put_number(w, m->name.p, *(const int32_t *)p, 0);
         break;
     case M_I64:
     case M_TIME:
-        put_number(w, m->name, *(const int64_t *)p, TIME_NONE);
+        put_number(w, m->name.p, *(const int64_t *)p, TIME_NONE);
         break;
     case M_COUNT:
     case M_SIGNED:
-        put_number(w, m->name, *(const int64_t *)p, COUNT_NONE);
+        put_number(w, m->name.p, *(const int64_t *)p, COUNT_NONE);
         break;
     case M_BOOL:
         if (*(const bool *)p) {
-            json_key(w, m->name);
+            json_key(w, m->name.p);
             json_put_bool(w, true);
         }
         break;
     case M_PHASE:
-        put_name(w, m->name, sample_phase_name(*(const enum sample_phase *)p));
+        put_name(w, m->name.p, sample_phase_name(*(const enum sample_phase *)p));
         break;
     case M_OUTCOME:
-        put_name(w, m->name, sample_outcome_name(*(const enum sample_outcome *)p));
+        put_name(w, m->name.p, sample_outcome_name(*(const enum sample_outcome *)p));
         break;
     case M_FAILURE:
         if (*(const enum sample_failure *)p != FAILURE_NONE)
-            put_name(w, m->name, sample_failure_name(*(const enum sample_failure *)p));
+            put_name(w, m->name.p, sample_failure_name(*(const enum sample_failure *)p));
         break;
     case M_KIND:
-        put_name(w, m->name, sample_event_name(*(const enum sample_event_kind *)p));
+        put_name(w, m->name.p, sample_event_name(*(const enum sample_event_kind *)p));
         break;
     case M_USAGE:
-        put_four(&usage_shape, m->name, p, w);
+        put_four(&usage_shape, m->name.p, p, w);
         break;
     case M_COUNTS:
-        put_four(&counts_shape, m->name, p, w);
+        put_four(&counts_shape, m->name.p, p, w);
         break;
     case M_IDS:
-        put_ids(base, m->name, w);
+        put_ids(base, m->name.p, w);
         break;
     case M_READS:
-        put_array(&read_shape, m->name, s->reads, s->reads_n, sizeof *s->reads, w);
+        put_array(&read_shape, m->name.p, s->reads, s->reads_n, sizeof *s->reads, w);
         break;
     case M_EVENTS:
-        put_array(&event_shape, m->name, s->events, s->events_n, sizeof *s->events, w);
+        put_array(&event_shape, m->name.p, s->events, s->events_n, sizeof *s->events, w);
         break;
     }
 }
