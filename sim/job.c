@@ -1,0 +1,520 @@
+#include "job.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "answer.h"
+#include "base/clock.h"
+#include "route.h"
+
+/* A reused answer's length when the model ends it itself: geometric, at least one token. */
+static int64_t natural_length(struct random *r, int64_t mean)
+{
+    double n = 1 + random_exponential(r) * (double)(mean - 1);
+    return n > (double)ASK_TOKENS_MAX ? ASK_TOKENS_MAX : (int64_t)n;
+}
+
+static const struct pool *pool_of(const struct job *job)
+{
+    if (fault_has(&job->faults, FAULT_REPEAT))
+        return job->s->bang;
+    return fault_has(&job->faults, FAULT_SPLIT_UTF8) ? job->s->wide : job->s->pool;
+}
+
+/* How long a choice becomes, and what ends it. */
+static void plan_choice(struct choice *ch)
+{
+    const struct job *job = ch->job;
+    const struct sim_options *o = job->s->o;
+    int64_t most = o->context - job->prompt_n;
+    int64_t natural = natural_length(&ch->random, o->natural_tokens);
+    if (job->ask.max_tokens >= 0 && job->ask.max_tokens < most)
+        most = job->ask.max_tokens;
+    ch->wanted = most;
+    if (!(job->ask.ignore_eos && job->s->profile->ignore_eos) && natural < most) {
+        ch->wanted = natural;
+        ch->stops = true;
+    }
+    if (fault_has(&job->faults, FAULT_EARLY_STOP) &&
+        job->faults.arg[FAULT_EARLY_STOP] < ch->wanted) {
+        ch->wanted = job->faults.arg[FAULT_EARLY_STOP];
+        ch->stops = true;
+    }
+}
+
+static int make_choices(struct job *job)
+{
+    struct random first;
+    job->n_choices = (unsigned)job->ask.n;
+    job->choices = calloc(job->n_choices, sizeof *job->choices);
+    if (!job->choices)
+        return -1;
+    random_seed(&first, pool_seed(job->prompt.ids.id, job->prompt.ids.n, job->ask.seed));
+    for (unsigned i = 0; i < job->n_choices; i++) {
+        struct choice *ch = &job->choices[i];
+        ch->job = job;
+        ch->index = i;
+        ch->random = first;
+        if (i > 0 && !job->ask.greedy)
+            random_seed(&ch->random, random_next(&first) ^ i);
+        plan_choice(ch);
+    }
+    job->live = job->n_choices;
+    return 0;
+}
+
+/* The faults that stand in for the whole answer. True when one of them did. */
+static bool answers_otherwise(struct job *job)
+{
+    static const char page[] = "<!DOCTYPE html>\n<html><head><title>Bad Gateway</title></head>"
+                               "<body><h1>The server is out to lunch</h1></body></html>\n";
+    const struct faults *f = &job->faults;
+    struct conn *c = job->c;
+    struct buf body = BUF_INIT(4096);
+    char retry[64];
+    int status = 0;
+    const char *type = "application/json; charset=utf-8";
+    retry[0] = 0;
+    if (fault_has(f, FAULT_429)) {
+        status = 429;
+        snprintf(retry, sizeof retry, "Retry-After: %lld\r\n", (long long)f->arg[FAULT_429]);
+        answer_error(job->s->profile, 429, "too many requests", "rate_limit_error", &body);
+    } else if (fault_has(f, FAULT_500_HTML) || fault_has(f, FAULT_HTML)) {
+        status = fault_has(f, FAULT_HTML) ? 200 : 500;
+        type = "text/html; charset=utf-8";
+        buf_adds(&body, page);
+    } else if (fault_has(f, FAULT_ERROR_BEFORE)) {
+        status = 500;
+        answer_error(job->s->profile, 500, "the model could not be run", "server_error", &body);
+    } else if (fault_has(f, FAULT_HEADER_FLOOD)) {
+        conn_raw(c, STR("HTTP/1.1 200 OK\r\n"));
+        c->flood = (size_t)f->arg[FAULT_HEADER_FLOOD];
+        c->flood_kind = FLOOD_HEADERS;
+        c->keep_alive = false;
+        conn_end(c);
+    } else if (fault_has(f, FAULT_ENDLESS_LINE)) {
+        c->keep_alive = false;
+        conn_head(c, 200, answer_stream_type(job), -1, answer_stream_extra(job));
+        conn_chunk(c, STR("data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\""));
+        c->flood = (size_t)f->arg[FAULT_ENDLESS_LINE];
+        c->flood_kind = FLOOD_LINE;
+        conn_end(c);
+    }
+    if (status != 0)
+        conn_answer(c, status, type, buf_str(&body), retry);
+    buf_release(&body);
+    return status != 0 || c->flood > 0;
+}
+
+static void open_stream(struct job *job)
+{
+    if (job->head_sent)
+        return;
+    job->head_sent = true;
+    conn_head(job->c, 200, answer_stream_type(job), -1, answer_stream_extra(job));
+}
+
+/* Writes what the profile sends before anything was computed. */
+static void begin_stream(struct job *job)
+{
+    struct buf *out = &job->s->scratch;
+    bool error_first = fault_has(&job->faults, FAULT_ERROR_FIRST);
+    if (fault_has(&job->faults, FAULT_DONE_ONLY) || error_first) {
+        buf_reset(out);
+        open_stream(job);
+        if (error_first)
+            answer_stream_error(job, "the model could not be run", out);
+        answer_done(job, out);
+        conn_chunk(job->c, buf_str(out));
+        conn_last_chunk(job->c);
+        job->live = 0;
+        job_end(job);
+        return;
+    }
+    if (job->s->profile->role != ROLE_AT_START || job->ask.kind != ASK_CHAT)
+        return;
+    open_stream(job);
+    for (unsigned i = 0; i < job->n_choices; i++) {
+        buf_reset(out);
+        answer_role(&job->choices[i], out);
+        conn_chunk(job->c, buf_str(out));
+    }
+    conn_flush(job->c);
+}
+
+/* How the connection's writes are spoilt for this answer. */
+static void spoil(struct job *job)
+{
+    const struct faults *f = &job->faults;
+    struct conn *c = job->c;
+    if (fault_has(f, FAULT_SLOW_BODY)) {
+        c->drip = (size_t)f->arg[FAULT_SLOW_BODY];
+        c->drip_ns = 10 * NS_PER_MS;
+    }
+    if (fault_has(f, FAULT_ONE_BYTE_WRITES))
+        c->drip = 1;
+    if (fault_has(f, FAULT_SPLIT_UTF8))
+        c->split_ns = f->arg[FAULT_SPLIT_UTF8];
+    if (fault_has(f, FAULT_DELAY)) {
+        c->hold_ns = job->start_ns + f->arg[FAULT_DELAY];
+        conn_wake_at(c, c->hold_ns);
+    }
+    if (fault_has(f, FAULT_REPLAY))
+        c->hold_ns = INT64_MAX;
+    if (fault_has(f, FAULT_KEEPALIVE_CLOSE))
+        c->refuses_next = true;
+}
+
+static int refuse_context(struct job *job)
+{
+    struct conn *c = job->c;
+    struct buf body = BUF_INIT(4096);
+    char why[200];
+    if (job->prompt_n < job->s->o->context)
+        return 0;
+    snprintf(why, sizeof why,
+             "request (%lld tokens) exceeds the available context size (%lld tokens), try "
+             "increasing it",
+             (long long)job->prompt_n, (long long)job->s->o->context);
+    if (job->s->profile->dialect == DIALECT_LLAMA)
+        buf_addf(&body,
+                 "{\"error\":{\"code\":400,\"message\":\"%s\",\"type\":"
+                 "\"exceed_context_size_error\",\"n_prompt_tokens\":%lld,\"n_ctx\":%lld}}",
+                 why, (long long)job->prompt_n, (long long)job->s->o->context);
+    else
+        answer_error(job->s->profile, 400, why, "BadRequestError", &body);
+    c->keep_alive = c->keep_alive && job->s->profile->dialect != DIALECT_LLAMA;
+    conn_answer(c, 400, "application/json; charset=utf-8", buf_str(&body), "");
+    buf_release(&body);
+    return -1;
+}
+
+static struct job *new_job(struct conn *c, const struct ask *ask, struct arena *arena)
+{
+    struct server *s = c->s;
+    struct job *job = calloc(1, sizeof *job);
+    if (!job)
+        return NULL;
+    job->s = s;
+    job->c = c;
+    job->ask = *ask;
+    job->arena = *arena;
+    *arena = (struct arena){0};
+    job->number = ++s->number;
+    job->start_ns = clock_mono_ns();
+    job->created_s = clock_real_ns() / NS_PER_S;
+    job->faults = fault_for(&s->o->faults, job->number);
+    job->pool = pool_of(job);
+    snprintf(job->id, sizeof job->id, "%s-%032lld",
+             ask->kind == ASK_CHAT || s->profile->dialect == DIALECT_LLAMA ? "chatcmpl" : "cmpl",
+             (long long)job->number);
+    s->totals.requests++;
+    return job;
+}
+
+void job_start(struct conn *c, const struct ask *ask, struct arena *arena)
+{
+    struct error err;
+    struct job *job = new_job(c, ask, arena);
+    if (!job) {
+        route_refuse(c, 503, "out of memory");
+        return;
+    }
+    c->job = job;
+    spoil(job);
+    if (answers_otherwise(job))
+        return;
+    if (job->s->o->null) {
+        null_start(job);
+        return;
+    }
+    if (wrap(&job->prompt, job->s->profile, job->s->tokenizer, &job->ask, &err) < 0) {
+        route_refuse(c, err.kind == ERROR_INPUT || err.kind == ERROR_LIMIT ? 400 : 500,
+                     err.message);
+        return;
+    }
+    job->prompt_n = (int64_t)job->prompt.ids.n;
+    if (refuse_context(job) < 0)
+        return;
+    if (make_choices(job) < 0) {
+        route_refuse(c, 503, "out of memory");
+        return;
+    }
+    if (job->ask.stream)
+        begin_stream(job);
+    for (unsigned i = 0; !job->ended && i < job->n_choices; i++)
+        model_submit(&job->s->model, &job->choices[i].seq, job->start_ns);
+}
+
+void job_free(struct job *job)
+{
+    if (!job)
+        return;
+    for (unsigned i = 0; i < job->n_choices; i++) {
+        model_cancel(&job->s->model, &job->choices[i].seq);
+        free(job->choices[i].drawn);
+    }
+    if (job->due_ns == INT64_MAX)
+        job->s->flat_out--;
+    free(job->choices);
+    wrap_release(&job->prompt);
+    arena_release(&job->arena);
+    free(job);
+}
+
+void job_wake(struct job *job, int64_t now_ns)
+{
+    if (job->s->o->null)
+        null_wake(job, now_ns);
+}
+
+/* How many leading ids of the prompt a slot still knows. */
+static size_t common(const struct slot_cache *cache, const struct token_ids *ids)
+{
+    size_t n = 0;
+    while (n < cache->n && n < ids->n && cache->id[n] == ids->id[n])
+        n++;
+    return n;
+}
+
+/* The free slot that knows most of the prompt; among equals the one longest unused. */
+static int hook_admit(void *ctx, const struct model *m, struct model_seq *seq, int64_t t_ns)
+{
+    struct server *s = ctx;
+    struct choice *ch = (struct choice *)seq;
+    const struct job *job = ch->job;
+    const struct profile *p = s->profile;
+    bool reuses = p->cache_block > 0 && job->ask.cache_prompt;
+    size_t best_n = 0;
+    int best = -1;
+    for (unsigned i = 0; i < m->o.slots; i++) {
+        size_t n;
+        if (m->slot[i])
+            continue;
+        n = reuses ? common(&s->cache[i], &job->prompt.ids) : 0;
+        if (best < 0 || n > best_n || (n == best_n && s->cache[i].used < s->cache[best].used)) {
+            best = (int)i;
+            best_n = n;
+        }
+    }
+    s->cache[best].used = m->admitted + 1;
+    if (reuses)
+        best_n -= best_n % p->cache_block;
+    /* the last prompt token is always computed: its logits give the first token */
+    if (best_n >= job->prompt.ids.n)
+        best_n = job->prompt.ids.n > 0 ? job->prompt.ids.n - 1 : 0;
+    ch->cached = (int64_t)best_n;
+    ch->admit_ns = t_ns;
+    seq->prompt_left = job->prompt_n - ch->cached > 0 ? job->prompt_n - ch->cached : 1;
+    s->totals.prompt_tokens += job->prompt_n;
+    s->totals.cached_tokens += ch->cached;
+    return best;
+}
+
+int job_draw(struct choice *ch)
+{
+    if ((size_t)ch->made == ch->drawn_cap) {
+        size_t cap = ch->drawn_cap ? 2 * ch->drawn_cap : 64;
+        uint16_t *drawn = realloc(ch->drawn, cap * sizeof *drawn);
+        if (!drawn)
+            return -1;
+        ch->drawn = drawn;
+        ch->drawn_cap = cap;
+    }
+    ch->drawn[ch->made++] = (uint16_t)pool_draw(ch->job->pool, &ch->random);
+    return 0;
+}
+
+/* What the slot knows from now on: the prompt and the answer. */
+static void remember(struct choice *ch)
+{
+    const struct job *job = ch->job;
+    struct slot_cache *cache = &job->s->cache[ch->seq.slot];
+    size_t n = job->prompt.ids.n + (size_t)ch->made;
+    uint32_t *id = job->s->profile->cache_block > 0 ? malloc((n + 1) * sizeof *id) : NULL;
+    if (!id)
+        return; /* a cache may forget */
+    for (size_t i = 0; i < n; i++)
+        id[i] = i < job->prompt.ids.n ? job->prompt.ids.id[i]
+                                      : job_token_id(ch, (int64_t)(i - job->prompt.ids.n));
+    free(cache->id);
+    cache->id = id;
+    cache->n = n;
+}
+
+/* The faults that strike behind so many tokens. True when the answer is over. */
+static bool strikes(struct choice *ch)
+{
+    struct job *job = ch->job;
+    struct conn *c = job->c;
+    const struct faults *f = &job->faults;
+    struct buf *out = &job->s->scratch;
+    buf_reset(out);
+    if (fault_has(f, FAULT_STALL) && ch->made == 1) {
+        c->hold_ns = clock_mono_ns() + f->arg[FAULT_STALL];
+        conn_wake_at(c, c->hold_ns);
+    }
+    if (fault_has(f, FAULT_RESET) && ch->made == f->arg[FAULT_RESET]) {
+        c->resetting = true;
+        c->keep_alive = false;
+    } else if (fault_has(f, FAULT_CUT) && ch->made == f->arg[FAULT_CUT]) {
+        c->keep_alive = false;
+    } else if (fault_has(f, FAULT_BAD_CHUNK_SIZE) && ch->made == f->arg[FAULT_BAD_CHUNK_SIZE]) {
+        conn_raw(c, STR("xyz\r\n"));
+        c->keep_alive = false;
+    } else if (fault_has(f, FAULT_TRUNCATE) && ch->made == f->arg[FAULT_TRUNCATE]) {
+        conn_last_chunk(c);
+        c->keep_alive = false;
+    } else if (fault_has(f, FAULT_ERROR_MID_STREAM) && ch->made == f->arg[FAULT_ERROR_MID_STREAM]) {
+        answer_stream_error(job, "the model broke in the middle", out);
+        conn_chunk(c, buf_str(out));
+        buf_reset(out);
+        answer_done(job, out);
+        conn_chunk(c, buf_str(out));
+        conn_last_chunk(c);
+    } else {
+        return false;
+    }
+    job->live = 0;
+    job_end(job);
+    return true;
+}
+
+/* One HTTP chunk with the tokens made since the last one; role and finish as the profile has it. */
+void job_send_token(struct choice *ch, bool last)
+{
+    struct job *job = ch->job;
+    const struct profile *p = job->s->profile;
+    struct buf *out = &job->s->scratch;
+    int64_t from = ch->written;
+    if (!last && ch->made - from < job->s->o->tokens_per_chunk)
+        return;
+    open_stream(job);
+    buf_reset(out);
+    if (!ch->role_sent && p->role == ROLE_WITH_FIRST && job->ask.kind == ASK_CHAT)
+        answer_role(ch, out);
+    ch->written = ch->made;
+    if (ch->made > from || (last && p->finish_with_last))
+        answer_tokens(ch, from, ch->made, last, out);
+    conn_chunk(job->c, buf_str(out));
+    for (int64_t i = from; i < ch->made; i++)
+        conn_mark(job->c, job->number, i + 1);
+    if (last) {
+        buf_reset(out);
+        answer_finish(ch, out);
+        conn_chunk(job->c, buf_str(out));
+    }
+}
+
+static void end_stream(struct job *job)
+{
+    struct buf *out = &job->s->scratch;
+    open_stream(job);
+    buf_reset(out);
+    answer_usage(job, out);
+    conn_chunk(job->c, buf_str(out));
+    if (!fault_has(&job->faults, FAULT_NO_DONE)) {
+        buf_reset(out);
+        answer_done(job, out);
+        conn_chunk(job->c, buf_str(out));
+    }
+    conn_last_chunk(job->c);
+}
+
+void job_end(struct job *job)
+{
+    struct conn *c = job->c;
+    if (job->ended)
+        return;
+    job->ended = true;
+    if (c->hold_ns == INT64_MAX)
+        c->hold_ns = 0; /* replay: now */
+    conn_end(c);
+}
+
+static void finish_whole(struct job *job)
+{
+    struct buf body = BUF_INIT(CONN_OUT_MAX / 2);
+    answer_whole(job, &body);
+    if (body.failed)
+        route_refuse(job->c, 500, "the answer is too long");
+    else
+        conn_answer(job->c, 200, "application/json; charset=utf-8", buf_str(&body), "");
+    buf_release(&body);
+}
+
+void job_finish(struct job *job)
+{
+    job->live = 0;
+    if (job->ask.stream) {
+        end_stream(job);
+        job_end(job);
+        return;
+    }
+    if (job->c->hold_ns == INT64_MAX)
+        job->c->hold_ns = 0;
+    job->ended = true;
+    finish_whole(job);
+}
+
+/* A choice has all its tokens. */
+static void finish_choice(struct choice *ch)
+{
+    ch->finished = true;
+    remember(ch);
+    if (--ch->job->live == 0)
+        job_finish(ch->job);
+}
+
+static bool hook_token(void *ctx, struct model_seq *seq, int64_t t_ns)
+{
+    struct server *s = ctx;
+    struct choice *ch = (struct choice *)seq;
+    struct job *job = ch->job;
+    bool last;
+    if (job->ended || job->c->dead)
+        return false;
+    if (ch->made == 0)
+        ch->first_ns = t_ns;
+    ch->last_ns = t_ns;
+    if (ch->wanted > 0) {
+        if (job_draw(ch) < 0) {
+            conn_kill(job->c);
+            return false;
+        }
+        s->totals.output_tokens++;
+    }
+    /* a stop token takes a step of its own and gives no text: the model's time is that of one
+     * token more, which is left out here as no client can tell */
+    last = ch->made >= ch->wanted;
+    if (job->ask.stream) {
+        job_send_token(ch, last);
+        if (strikes(ch))
+            return false;
+    }
+    if (last)
+        finish_choice(ch);
+    if (!job->ended)
+        conn_flush(job->c);
+    return !last;
+}
+
+const struct model_hooks job_hooks = {hook_admit, hook_token};
+
+struct job_usage job_usage(const struct job *job, const struct choice *ch)
+{
+    struct job_usage u = {.prompt = job->prompt_n};
+    for (unsigned i = 0; i < job->n_choices; i++) {
+        const struct choice *one = &job->choices[i];
+        if (ch && one != ch)
+            continue;
+        u.completion += one->made;
+        if (one->stops && one->finished && job->s->profile->counts_stop)
+            u.completion++;
+        if (ch || i == 0)
+            u.cached = one->cached;
+    }
+    if (fault_has(&job->faults, FAULT_WRONG_COUNT))
+        u.completion += job->faults.arg[FAULT_WRONG_COUNT];
+    return u;
+}
