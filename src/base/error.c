@@ -183,6 +183,6 @@ void error_format(const struct error *err, struct buf *out)
         buf_addf(out, "line %lld, column %lld: ", (long long)err->line, (long long)err->column);
     }
     add_visible(out, err->message);
-    if (err->offset > 0)
+    if (err->offset > 0 && err->line == 0)
         buf_addf(out, " (at byte %lld)", (long long)(err->offset - 1));
 }

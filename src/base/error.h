@@ -86,7 +86,7 @@ int error_remedy(struct error *err, const char *fmt, ...) TALLY_PRINTF(2, 3);
 
 const char *error_kind_name(enum error_kind kind);
 int error_exit_code(enum error_kind kind);
-/* Appends "file:line:column: message" and, where known, "(at byte N)", on one line without LF;
+/* Appends "file:line:column: message", or "file: message (at byte N)", on one line without LF;
  * control characters (a message may quote a server) are written as \n, \x1b and so on. */
 void error_format(const struct error *err, struct buf *out);
 

@@ -114,6 +114,8 @@ int file_map_open(struct file_map *m, const char *path, size_t max, struct error
             goto out;
         }
     }
+    if (max > FILE_HEAP_MAX)
+        max = FILE_HEAP_MAX;
     struct buf whole = BUF_INIT(max);
     status = read_fd(&whole, fd, path, max, err);
     if (status == 0)

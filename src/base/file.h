@@ -19,7 +19,8 @@
 #include "base/error.h"
 #include "base/str.h"
 
-#define FILE_PATH_MAX 4096 /* bytes of a path, its NUL included */
+#define FILE_PATH_MAX 4096                /* bytes of a path, its NUL included */
+#define FILE_HEAP_MAX ((size_t)256 << 20) /* of what is read because it cannot be mapped */
 
 /* Replaces the contents of out (its max becomes `max`); on failure out is empty. "-" is standard
  * input. */

@@ -203,6 +203,8 @@ static int fail(struct json_stream *s, struct str bytes, struct error *err)
         else if (str_starts(said, STR("invalid char in json text")) && at > s->before)
             at--;
     }
+    if (str_ends(said, STR(".")))
+        said.n--;
     error_set(err, ERROR_INPUT, "not JSON: %.*s", STR_ARG(said));
     if (text)
         yajl_free_error(s->yajl, text);

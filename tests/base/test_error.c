@@ -29,9 +29,9 @@ static void setting(void **state)
     error_remedy(&err, "do %s", "this");
     assert_string_equal(err.remedy, "do this");
     assert_string_equal(err.rule, "prompt-band");
-    assert_format(&err, "f.json:3:9: a 1 (at byte 0)");
+    assert_format(&err, "f.json:3:9: a 1");
     error_wrap(&err, "cannot start lane %s", "x");
-    assert_format(&err, "f.json:3:9: cannot start lane x: a 1 (at byte 0)");
+    assert_format(&err, "f.json:3:9: cannot start lane x: a 1");
     error_set(&err, ERROR_IO, "fresh"); /* and nothing of the old one is left */
     assert_format(&err, "fresh");
     assert_string_equal(err.remedy, "");
@@ -50,6 +50,8 @@ static void places(void **state)
     assert_format(&err, "f:2: m");
     error_at_line(&err, 0, 0);
     assert_format(&err, "f: m");
+    error_at_offset(&err, 0);
+    assert_format(&err, "f: m (at byte 0)");
 }
 
 static void own_text_as_argument(void **state)
