@@ -1,0 +1,256 @@
+/* Prompts made again from the corpus, and outputs tokenized again: where both are at hand. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/num.h"
+#include "corpus/corpus.h"
+#include "corpus/counter.h"
+#include "record/sample_file.h"
+#include "token/tokenizer.h"
+#include "verify/note.h"
+
+struct recount {
+    struct verify_work *w;
+    struct tokenizer *tokenizer;
+    struct corpus corpus;
+    struct corpus_token_counter counter;
+    struct buf text;
+    const struct run_band *band;
+    int64_t line;
+    int64_t prompts, outputs, redacted;
+};
+
+static void fail_at(struct recount *r, enum verify_rule rule, const char *path, int64_t stated,
+                    int64_t counted)
+{
+    verify_fail(r->w->report, rule, &(struct verify_place){r->band->sample_file, r->line, 0, path},
+                "says %lld; counted again it is %lld", (long long)stated, (long long)counted);
+}
+
+/* "ITEM:r1.c4.u17" or ":w3" for warm-up; false for an item alone. */
+static bool read_draw(struct str id, const struct verify_work *w, struct corpus_draw *draw,
+                      struct str *item)
+{
+    struct str tail = id, head, rest;
+    size_t colon = STR_NONE;
+    int64_t replicate, band, index;
+    for (size_t i = 0; i < id.n; i++)
+        if (id.p[i] == ':')
+            colon = i;
+    if (colon == STR_NONE)
+        return false;
+    tail = str_skip(id, colon + 1);
+    if (!str_cut(tail, '.', &head, &rest) || !str_starts(head, STR("r")) ||
+        num_parse_i64(&replicate, str_skip(head, 1)) < 0 || !str_cut(rest, '.', &head, &rest) ||
+        !str_starts(head, STR("c")) || num_parse_i64(&band, str_skip(head, 1)) < 0 || rest.n < 2 ||
+        (rest.p[0] != 'u' && rest.p[0] != 'w') || num_parse_i64(&index, str_skip(rest, 1)) < 0 ||
+        replicate < 1 || replicate > RUN_REPLICATES_MAX || band < 1 || band > INT32_MAX ||
+        index < 0)
+        return false;
+    *item = str_first(id, colon);
+    *draw = (struct corpus_draw){w->receipt.run.plan.nonce, (int32_t)replicate, (int32_t)band,
+                                 rest.p[0] == 'w', index};
+    return true;
+}
+
+static const struct corpus_item *find_item(const struct corpus *c, struct str id)
+{
+    for (size_t i = 0; i < c->n; i++)
+        if (str_eq(c->items[i].id, id))
+            return &c->items[i];
+    return NULL;
+}
+
+static void fail_prompt(struct recount *r, const char *what)
+{
+    verify_fail(r->w->report, VERIFY_PROMPTS,
+                &(struct verify_place){r->band->sample_file, r->line, 0, "prompt_id"}, "%s", what);
+}
+
+static int count_prompt(struct recount *r, const struct sample *s, struct error *err)
+{
+    const struct run_plan *plan = &r->w->receipt.run.plan;
+    bool unique = plan->prompt_policy && strcmp(plan->prompt_policy, "unique") == 0;
+    struct corpus_draw draw;
+    struct corpus_prompt prompt;
+    struct str item;
+    size_t n;
+    if (s->prompt_body == COUNT_NONE)
+        return 0;
+    if (unique) {
+        if (!read_draw(s->prompt_id, r->w, &draw, &item) || draw.band != s->band ||
+            draw.replicate != s->replicate || draw.warmup != (s->phase == PHASE_WARMUP)) {
+            fail_prompt(r, "names no prompt of this band and replicate");
+            return 0;
+        }
+        if (corpus_unique(&r->corpus, &r->counter.counter, &draw, &r->text, &prompt, err) < 0)
+            return err->kind == ERROR_MEMORY ? -1 : (fail_prompt(r, err->message), 0);
+        if (!str_eq(prompt.item->id, item))
+            fail_prompt(r, "names another item of the corpus than was drawn");
+        n = (size_t)prompt.tokens;
+    } else {
+        const struct corpus_item *one = find_item(&r->corpus, s->prompt_id);
+        if (!one) {
+            fail_prompt(r, "names no item of the corpus");
+            return 0;
+        }
+        if (r->counter.counter.count(r->counter.counter.ctx, one->text, &n, err) < 0)
+            return -1;
+    }
+    if ((int64_t)n != s->prompt_body)
+        fail_at(r, VERIFY_PROMPTS, "prompt_body", s->prompt_body, (int64_t)n);
+    r->prompts++;
+    return 0;
+}
+
+static int count_output(struct recount *r, const struct sample *s, enum sample_event_kind kind,
+                        int64_t stated, const char *path, struct error *err)
+{
+    size_t n = 0;
+    if (stated == COUNT_NONE)
+        return 0;
+    buf_reset(&r->text);
+    r->text.max = SAMPLE_TEXT_MAX + 1;
+    sample_join_text(s, kind, &r->text);
+    if (buf_check(&r->text, "an output text", err) < 0 ||
+        (r->text.n &&
+         tokenizer_count(r->tokenizer, buf_str(&r->text), &r->counter.how, &n, err) < 0))
+        return -1;
+    if ((int64_t)n != stated)
+        fail_at(r, VERIFY_OUTPUTS, path, stated, (int64_t)n);
+    return 0;
+}
+
+static bool is_redacted(const struct sample *s)
+{
+    for (size_t i = 0; i < s->events_n; i++)
+        if (s->events[i].redacted)
+            return true;
+    return false;
+}
+
+static int count_outputs(struct recount *r, const struct sample *s, struct error *err)
+{
+    if (is_redacted(s)) {
+        r->redacted++;
+        return 0;
+    }
+    r->outputs += s->output_retokenized.total != COUNT_NONE;
+    return count_output(r, s, EVENT_TEXT, s->output_retokenized.text, "output_retokenized.text",
+                        err) < 0 ||
+                   count_output(r, s, EVENT_REASONING, s->output_retokenized.reasoning,
+                                "output_retokenized.reasoning", err) < 0
+               ? -1
+               : 0;
+}
+
+static int recount_band(struct recount *r, const struct run_band *b, struct error *err)
+{
+    struct buf path = BUF_INIT(FILE_PATH_MAX);
+    struct sample_file *file = NULL;
+    struct arena arena;
+    struct sample s;
+    int got = -1;
+    arena_init(&arena, RECEIPT_ARENA_MAX);
+    r->band = b;
+    r->line = 0;
+    if (path_join(&path, r->w->dir, b->sample_file, err) < 0 ||
+        sample_file_open(&file, path.p, err) < 0)
+        goto out;
+    while ((got = sample_file_next(file, &s, &arena, err)) > 0) {
+        r->line++;
+        if ((r->corpus.items && count_prompt(r, &s, err) < 0) || count_outputs(r, &s, err) < 0) {
+            got = -1;
+            break;
+        }
+        arena_reset(&arena);
+    }
+out:
+    sample_file_close(file);
+    buf_release(&path);
+    arena_release(&arena);
+    return got;
+}
+
+/* What is at hand must be what was used: by digest, never by name. */
+static int open_tokenizer(struct recount *r, struct error *err)
+{
+    const struct run_plan *plan = &r->w->receipt.run.plan;
+    const char *path = r->w->options->tokenizer;
+    struct tokenizer_options how = {0};
+    struct tokenizer_info info;
+    if (plan->tokenizer_reference && strcmp(plan->tokenizer_reference, "llama.cpp") == 0)
+        how.reference = REFERENCE_LLAMA_CPP;
+    if (plan->tokenizer_reference && strcmp(plan->tokenizer_reference, "huggingface") == 0)
+        how.reference = REFERENCE_HUGGINGFACE;
+    if (tokenizer_open(&r->tokenizer, path, &how, err) < 0)
+        return -1;
+    tokenizer_describe(r->tokenizer, &info);
+    corpus_counter_init(&r->counter, r->tokenizer, plan->special_text);
+    if (strcmp(info.tokenizer_sha256, plan->tokenizer_sha256) == 0 &&
+        strcmp(info.vocabulary_sha256, plan->vocabulary_sha256) == 0 &&
+        strcmp(info.pipeline_sha256, plan->pipeline_sha256) == 0)
+        return 0;
+    error_set(err, ERROR_REFUSED, "this is not the tokenizer that the receipt names (%.16s…)",
+              plan->tokenizer_sha256);
+    return error_at_file(err, path);
+}
+
+static int open_corpus(struct recount *r, struct error *err)
+{
+    const struct run_plan *plan = &r->w->receipt.run.plan;
+    const char *path = r->w->options->corpus;
+    if (!path)
+        return 0;
+    if (corpus_read(&r->corpus, path, err) < 0)
+        return -1;
+    if (strcmp(r->corpus.sha256, plan->corpus_sha256) == 0)
+        return 0;
+    error_set(err, ERROR_REFUSED, "this is not the corpus that the receipt names (%.16s…)",
+              plan->corpus_sha256);
+    return error_at_file(err, path);
+}
+
+static void conclude(struct recount *r)
+{
+    struct verify_report *v = r->w->report;
+    if (r->w->options->corpus)
+        verify_pass(v, VERIFY_PROMPTS, "%lld prompts made again and counted",
+                    (long long)r->prompts);
+    else
+        verify_skip(v, VERIFY_PROMPTS, "needs the corpus and the tokenizer");
+    if (r->redacted && !r->outputs)
+        verify_skip(v, VERIFY_OUTPUTS, "the texts were left out: the counts cannot be verified");
+    else
+        verify_pass(v, VERIFY_OUTPUTS, "%lld outputs tokenized again", (long long)r->outputs);
+}
+
+int verify_recount(struct verify_work *w, struct error *err)
+{
+    struct recount r = {.w = w, .text = BUF_INIT(SAMPLE_TEXT_MAX + 1)};
+    const struct run_record *run = &w->receipt.run;
+    int status = 0;
+    if (!w->options->tokenizer || !w->measured || run->plan.method != COUNT_CLIENT_TOKENIZER) {
+        const char *why = !w->measured ? "not every sample file could be read"
+                          : run->plan.method != COUNT_CLIENT_TOKENIZER
+                              ? "prompts were counted by the servers"
+                              : "needs the corpus and the tokenizer (--corpus, --tokenizer)";
+        verify_skip(w->report, VERIFY_PROMPTS, "%s", why);
+        verify_skip(w->report, VERIFY_OUTPUTS, "%s", why);
+        return 0;
+    }
+    if (open_tokenizer(&r, err) < 0 || open_corpus(&r, err) < 0) {
+        status = -1;
+        goto out;
+    }
+    for (size_t i = 0; status == 0 && i < run->bands_n; i++)
+        status = recount_band(&r, &run->bands[i], err);
+    if (status == 0)
+        conclude(&r);
+out:
+    tokenizer_free(r.tokenizer);
+    corpus_release(&r.corpus);
+    buf_release(&r.text);
+    return status;
+}
