@@ -46,7 +46,7 @@ FILTER(filter_last)
     if (v[0].type == JINJA_ITERATOR || !is_iterable(v[0]))
         return run_fail(r, "'%s' object is not reversible", jinja_type_name(v[0].type));
     if (v[0].type == JINJA_UNDEFINED)
-        return run_fail(r, "'Undefined' object is not reversible");
+        return run_hint(r, out, "No last item, sequence was empty.");
     if (v[0].type == JINJA_STRING)
         return v[0].n ? get_item(r, v[0], jinja_int(-1), out)
                       : run_hint(r, out, "No last item, sequence was empty.");
@@ -102,47 +102,54 @@ static int rows_add(struct run *r, struct jinja_value rows, struct jinja_value r
     return list_append(r, rows, row);
 }
 
+struct rows_plan {
+    struct jinja_value size, fill;
+    int (*make)(struct run *r, struct jinja_value over, const struct rows_plan *p,
+                struct jinja_value *rows);
+};
+
+/* Made when the first is asked for, so that what is never asked for is never an error. */
 static int next_row(struct run *r, struct generator *g, struct jinja_value *out)
 {
-    if (!g->started)
-        g->source = (struct cursor){.over = g->value};
+    const struct rows_plan *p = g->plan;
+    if (!g->started && p->make(r, g->value, p, &g->source.over) < 0)
+        return -1;
     return cursor_next(r, &g->source, out);
 }
 
-FILTER(filter_batch)
+static int make_batches(struct run *r, struct jinja_value over, const struct rows_plan *p,
+                        struct jinja_value *rows)
 {
-    struct jinja_value rows, row = {0}, item;
+    struct jinja_value row = {0}, item;
     struct cursor c;
     int64_t size;
     int rc;
-    (void)args, (void)f;
-    if (need_int(r, v[1], 0, &size) < 0 || cursor_open(r, &c, v[0]) < 0 ||
-        list_start(r, &rows, JINJA_LIST, 0) < 0)
+    if (need_int(r, p->size, 0, &size) < 0 || cursor_open(r, &c, over) < 0 ||
+        list_start(r, rows, JINJA_LIST, 0) < 0)
         return -1;
     if (size > (int64_t)JINJA_ITEMS_MAX)
         return run_limit(r, "more than %zu items in a list", JINJA_ITEMS_MAX);
     while ((rc = cursor_next(r, &c, &item)) > 0) {
         bool full = row.type == JINJA_LIST && (int64_t)row.u.list->n == size;
-        if (full && list_append(r, rows, row) < 0)
+        if (full && list_append(r, *rows, row) < 0)
             return -1;
         if ((row.type != JINJA_LIST || full) && list_start(r, &row, JINJA_LIST, 0) < 0)
             return -1;
         if (list_append(r, row, item) < 0)
             return -1;
     }
-    if (rc < 0 ||
-        (row.type == JINJA_LIST && rows_add(r, rows, row, v[2], size - (int64_t)row.u.list->n) < 0))
-        return -1;
-    return generator_new(r, out, "do_batch", next_row, rows, NULL);
+    if (rc < 0 || row.type != JINJA_LIST)
+        return rc;
+    return rows_add(r, *rows, row, p->fill, size - (int64_t)row.u.list->n);
 }
 
-FILTER(filter_slice)
+static int make_slices(struct run *r, struct jinja_value over, const struct rows_plan *p,
+                       struct jinja_value *rows)
 {
-    struct jinja_value list, rows, row;
+    struct jinja_value list, row;
     int64_t slices, at = 0;
-    (void)args, (void)f;
-    if (need_int(r, v[1], 0, &slices) < 0 || to_list(r, v[0], JINJA_LIST, &list) < 0 ||
-        list_start(r, &rows, JINJA_LIST, 0) < 0)
+    if (need_int(r, p->size, 0, &slices) < 0 || to_list(r, over, JINJA_LIST, &list) < 0 ||
+        list_start(r, rows, JINJA_LIST, 0) < 0)
         return -1;
     if (slices == 0)
         return run_fail(r, "integer division or modulo by zero");
@@ -156,10 +163,21 @@ FILTER(filter_slice)
         for (int64_t k = 0; k < n; k++)
             if (list_append(r, row, list.u.list->items[at++]) < 0)
                 return -1;
-        if (rows_add(r, rows, row, v[2], i >= extra ? 1 : 0) < 0)
+        if (rows_add(r, *rows, row, p->fill, i >= extra ? 1 : 0) < 0)
             return -1;
     }
-    return generator_new(r, out, "do_slice", next_row, rows, NULL);
+    return 0;
+}
+
+/* batch and slice */
+FILTER(filter_rows)
+{
+    struct rows_plan *p = run_alloc(r, sizeof *p);
+    (void)args;
+    if (!p)
+        return -1;
+    *p = (struct rows_plan){v[1], v[2], f->variant ? make_slices : make_batches};
+    return generator_new(r, out, f->variant ? "sync_do_slice" : "do_batch", next_row, v[0], p);
 }
 
 /* What map and its relatives do with each item. */

@@ -21,17 +21,20 @@ static int key_of(struct run *r, struct jinja_value item, struct jinja_value att
     return 0;
 }
 
-/* "a,b" sorts by a, then b: a list of keys. */
+/* "a,b" sorts by a, then b. It is a list even of one key, as in Jinja2: lists are compared by their
+ * first unequal items, so keys that are both undefined are equal rather than an error. */
 static int keys_of(struct run *r, struct jinja_value item, struct jinja_value attribute,
                    bool case_sensitive, struct jinja_value *out)
 {
     struct str rest = jinja_str(attribute), part;
-    if (attribute.type != JINJA_STRING || str_find_char(rest, ',') == STR_NONE)
-        return key_of(r, item, attribute, case_sensitive, out);
     struct jinja_value keys, key;
-    if (list_start(r, &keys, JINJA_LIST, 0) < 0)
+    bool more = attribute.type == JINJA_STRING;
+    if (list_start(r, &keys, JINJA_LIST, 1) < 0)
         return -1;
-    for (bool more = true; more;) {
+    if (!more &&
+        (key_of(r, item, attribute, case_sensitive, &key) < 0 || list_append(r, keys, key) < 0))
+        return -1;
+    while (more) {
         more = str_cut(rest, ',', &part, &rest);
         if (key_of(r, item, jinja_string(part), case_sensitive, &key) < 0 ||
             list_append(r, keys, key) < 0)
@@ -67,8 +70,12 @@ static int merge_sort(struct run *r, struct sortable *s, struct sortable *room, 
     return 0;
 }
 
-static int sort_list(struct run *r, struct jinja_value list, struct jinja_value attribute,
-                     bool case_sensitive, bool reverse, struct sortable **out)
+typedef int key_fn(struct run *r, struct jinja_value item, struct jinja_value attribute,
+                   bool case_sensitive, struct jinja_value *out);
+
+static int sort_list(struct run *r, struct jinja_value list, key_fn *key,
+                     struct jinja_value attribute, bool case_sensitive, bool reverse,
+                     struct sortable **out)
 {
     uint32_t n = list.u.list->n;
     struct sortable *s = run_alloc(r, (n + 1) * sizeof *s);
@@ -77,7 +84,7 @@ static int sort_list(struct run *r, struct jinja_value list, struct jinja_value 
         return -1;
     for (uint32_t i = 0; i < n; i++) {
         s[i].item = list.u.list->items[i];
-        if (keys_of(r, s[i].item, attribute, case_sensitive, &s[i].key) < 0)
+        if (key(r, s[i].item, attribute, case_sensitive, &s[i].key) < 0)
             return -1;
     }
     *out = s;
@@ -100,7 +107,7 @@ FILTER(filter_sort)
     struct sortable *s;
     (void)args, (void)f;
     if (to_list(r, v[0], JINJA_LIST, &list) < 0 ||
-        sort_list(r, list, v[3], op_truth(v[2]), op_truth(v[1]), &s) < 0)
+        sort_list(r, list, keys_of, v[3], op_truth(v[2]), op_truth(v[1]), &s) < 0)
         return -1;
     return items_of(r, s, list.u.list->n, out);
 }
@@ -120,7 +127,8 @@ FILTER(filter_dictsort)
     view.type = JINJA_VIEW;
     view.aux = VIEW_ITEMS;
     if (to_list(r, view, JINJA_LIST, &list) < 0 ||
-        sort_list(r, list, jinja_int(by.p[0] == 'v'), op_truth(v[1]), op_truth(v[3]), &s) < 0)
+        sort_list(r, list, key_of, jinja_int(by.p[0] == 'v'), op_truth(v[1]), op_truth(v[3]), &s) <
+            0)
         return -1;
     return items_of(r, s, list.u.list->n, out);
 }
@@ -166,7 +174,7 @@ FILTER(filter_groupby)
     bool case_sensitive = op_truth(v[3]);
     (void)args, (void)f;
     if (to_list(r, v[0], JINJA_LIST, &list) < 0 ||
-        sort_list(r, list, v[1], case_sensitive, false, &s) < 0 ||
+        sort_list(r, list, key_of, v[1], case_sensitive, false, &s) < 0 ||
         list_start(r, out, JINJA_LIST, 0) < 0)
         return -1;
     for (uint32_t i = 0; i < list.u.list->n; i++) {

@@ -181,9 +181,8 @@ FILTER(filter_truncate)
     struct jinja_value end = v[3].type == JINJA_MISSING ? jinja_string(STR("...")) : v[3], cut;
     const struct jinja_value none = {.type = JINJA_NONE};
     (void)args, (void)f;
-    if (v[0].type != JINJA_STRING || end.type != JINJA_STRING)
-        return v[0].type == JINJA_UNDEFINED ? run_undefined(r, v[0])
-                                            : run_fail(r, "truncate takes strings");
+    if (end.type != JINJA_STRING)
+        return run_fail(r, "truncate takes a string as its end");
     if (need_int(r, v[1], 255, &length) < 0 ||
         (v[4].type != JINJA_NONE && need_int(r, v[4], 5, &leeway) < 0) ||
         op_length(r, v[0], &n) < 0 || op_length(r, end, &end_n) < 0)
@@ -199,6 +198,8 @@ FILTER(filter_truncate)
     const struct jinja_value bounds[3] = {none, jinja_int(length - end_n), none};
     if (get_slice(r, v[0], bounds, &cut) < 0)
         return -1;
+    if (cut.type != JINJA_STRING)
+        return run_fail(r, "truncate takes a string, not %s", jinja_type_name(v[0].type));
     if (!op_truth(v[2])) {
         size_t space;
         if (find_last(r, jinja_str(cut), STR(" "), cut.n, &space) < 0)

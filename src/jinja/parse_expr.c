@@ -108,7 +108,9 @@ static struct expr *parse_compare(struct parser *p)
         if (op == -2 || parse_push(p, &operands, e) < 0)
             return NULL;
         if (operands.n > PARSE_COMPARE_MAX) {
-            parse_fail(p, from, "more than %d comparisons in a chain", PARSE_COMPARE_MAX);
+            error_set(p->err, ERROR_LIMIT, "more than %d comparisons in a chain",
+                      PARSE_COMPARE_MAX);
+            parse_fail(p, from, NULL);
             return NULL;
         }
         ops[operands.n - 1] = (uint8_t)op;

@@ -112,15 +112,13 @@ static struct expr *parse_subscript(struct parser *p, struct expr *object)
     struct expr *arg;
     if (parse_advance(p) < 0)
         return NULL;
-    do {
+    while (p->cur.kind != T_RBRACKET) {
         if (items.n && parse_expect(p, T_COMMA) < 0)
             return NULL;
-        struct expr *e = p->cur.kind == T_RBRACKET ? NULL : parse_index(p);
-        if (p->cur.kind == T_RBRACKET && !e && items.n == 0)
-            break;
+        struct expr *e = parse_index(p);
         if (!e || parse_push(p, &items, e) < 0)
             return NULL;
-    } while (p->cur.kind != T_RBRACKET);
+    }
     if (parse_expect(p, T_RBRACKET) < 0)
         return NULL;
     arg = items.n == 1 ? items.items[0] : node_list(p, E_TUPLE, from, &items);

@@ -70,12 +70,17 @@ int parse_fail(struct parser *p, uint32_t at, const char *fmt, ...)
     return error_at_line(p->err, line, column);
 }
 
+static int too_deep(struct parser *p)
+{
+    error_set(p->err, ERROR_LIMIT, "template nested deeper than %d", JINJA_DEPTH_MAX);
+    return parse_fail(p, p->cur.from, NULL);
+}
+
 int parse_enter(struct parser *p)
 {
-    if (p->depth > JINJA_DEPTH_MAX) {
-        error_set(p->err, ERROR_LIMIT, "template nested deeper than %d", JINJA_DEPTH_MAX);
-        return parse_fail(p, p->cur.from, NULL);
-    }
+    /* One more than the limit, because an expression outside of all brackets is entered too. */
+    if (p->depth > JINJA_DEPTH_MAX)
+        return too_deep(p);
     p->depth++;
     return 0;
 }
@@ -174,8 +179,11 @@ static int parse_block(struct parser *p, const char *const *ends, struct stmt **
 {
     if (p->cur.kind == T_COLON && parse_advance(p) < 0)
         return -1;
-    if (parse_expect(p, T_BLOCK_END) < 0 || parse_enter(p) < 0)
+    if (parse_expect(p, T_BLOCK_END) < 0)
         return -1;
+    if (p->depth >= JINJA_DEPTH_MAX)
+        return too_deep(p);
+    p->depth++;
     uint32_t from = p->cur.from;
     if (parse_body(p, ends, out) < 0)
         return -1;

@@ -181,9 +181,11 @@ TEST(is_upper)
 
 static int known(struct run *r, struct jinja_value v, bool *out, bool filter)
 {
-    if (v.type != JINJA_STRING)
-        return run_fail(r, "a name is a string, not %s", jinja_type_name(v.type));
-    *out = filter ? filter_find(jinja_str(v)) != NULL : test_find(jinja_str(v)) != NULL;
+    if (v.type == JINJA_LIST || v.type == JINJA_DICT)
+        return run_fail(r, "unhashable type: '%s'", jinja_type_name(v.type));
+    *out = v.type != JINJA_STRING ? false
+           : filter               ? filter_find(jinja_str(v)) != NULL
+                                  : test_find(jinja_str(v)) != NULL;
     return 0;
 }
 
