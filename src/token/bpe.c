@@ -5,29 +5,45 @@
 
 #include "base/utf8.h"
 
-int bpe_build(struct bpe *b, const struct vocab *v, struct error *err)
+int bpe_init(struct bpe *b, uint32_t n, struct error *err)
 {
     uint32_t bits = 4;
-    while ((1u << bits) < v->merge_n + v->merge_n / 2)
+    while ((1u << bits) < n + n / 2)
         bits++;
     *b = (struct bpe){.shift = 64 - bits, .mask = (1u << bits) - 1};
     b->pair = malloc(((size_t)1 << bits) * sizeof b->pair[0]);
-    b->result = malloc((size_t)v->merge_n * sizeof b->result[0]);
-    if (!b->pair || !b->result)
+    if (!b->pair)
         return error_no_memory(err);
     memset(b->pair, 0xFF, ((size_t)1 << bits) * sizeof b->pair[0]);
+    return 0;
+}
+
+int bpe_insert(struct bpe *b, uint32_t left, uint32_t right, uint32_t value)
+{
+    uint64_t key = (uint64_t)left << 43 | (uint64_t)right << 22;
+    uint32_t i = (uint32_t)((key * 0x9E3779B97F4A7C15u) >> b->shift);
+    while (b->pair[i & b->mask] != UINT64_MAX) {
+        if ((b->pair[i & b->mask] ^ key) < (1u << 22))
+            return -1;
+        i++;
+    }
+    b->pair[i & b->mask] = key | value;
+    return 0;
+}
+
+int bpe_build(struct bpe *b, const struct vocab *v, struct error *err)
+{
+    if (bpe_init(b, v->merge_n, err) < 0)
+        return -1;
+    b->result = malloc(((size_t)v->merge_n + 1) * sizeof b->result[0]);
+    if (!b->result)
+        return error_no_memory(err);
     for (uint32_t rank = 0; rank < v->merge_n; rank++) {
         const struct vocab_merge *m = &v->merges[rank];
-        uint64_t key = (uint64_t)m->left << 43 | (uint64_t)m->right << 22;
-        uint32_t i = (uint32_t)((key * 0x9E3779B97F4A7C15u) >> b->shift);
         b->result[rank] = m->result;
-        while (b->pair[i & b->mask] != UINT64_MAX) {
-            if ((b->pair[i & b->mask] ^ key) < (1u << 22))
-                return error_set(err, ERROR_INPUT, "merges %u and %u are the same pair",
-                                 (uint32_t)b->pair[i & b->mask] & ((1u << 22) - 1), rank);
-            i++;
-        }
-        b->pair[i & b->mask] = key | rank;
+        if (bpe_insert(b, m->left, m->right, rank) < 0)
+            return error_set(err, ERROR_INPUT, "merges %u and %u are the same pair",
+                             bpe_value(b, m->left, m->right), rank);
     }
     return 0;
 }
@@ -61,6 +77,7 @@ void bpe_release(struct bpe *b)
     free(b->pair);
     free(b->result);
     free(b->byte_rank);
+    free(b->order);
     *b = (struct bpe){0};
 }
 
@@ -71,7 +88,7 @@ void bpe_work_release(struct bpe_work *w)
     *w = (struct bpe_work){0};
 }
 
-static size_t merge_short(const struct bpe *b, uint32_t *symbol, size_t n)
+static size_t merge_short(const struct bpe *b, uint32_t *symbol, uint32_t *len, size_t n)
 {
     uint32_t rank[BPE_SHORT + 1];
     for (size_t i = 0; i + 1 < n; i++)
@@ -83,11 +100,16 @@ static size_t merge_short(const struct bpe *b, uint32_t *symbol, size_t n)
                 best = i;
         if (rank[best] == BPE_NO_RANK)
             break;
-        symbol[best] = b->result[rank[best]];
+        symbol[best] = bpe_result(b, symbol[best], symbol[best + 1], rank[best]);
         n--;
-        memmove(&symbol[best + 1], &symbol[best + 2], (n - best - 1) * sizeof symbol[0]);
-        if (best + 1 < n) {
-            memmove(&rank[best + 1], &rank[best + 2], (n - best - 2) * sizeof rank[0]);
+        size_t behind = n - best - 1;
+        memmove(&symbol[best + 1], &symbol[best + 2], behind * sizeof symbol[0]);
+        if (len) {
+            len[best] += len[best + 1];
+            memmove(&len[best + 1], &len[best + 2], behind * sizeof len[0]);
+        }
+        if (behind) {
+            memmove(&rank[best + 1], &rank[best + 2], (behind - 1) * sizeof rank[0]);
             rank[best] = bpe_rank(b, symbol[best], symbol[best + 1]);
         }
         if (best > 0)
@@ -140,7 +162,8 @@ static int reserve(struct bpe_work *w, size_t n)
     return 0;
 }
 
-static size_t merge_long(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, size_t n)
+static size_t merge_long(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, uint32_t *len,
+                         size_t n)
 {
     if (n > UINT32_MAX / 4 || reserve(w, n) < 0)
         return SIZE_MAX;
@@ -164,7 +187,9 @@ static size_t merge_long(const struct bpe *b, struct bpe_work *w, uint32_t *symb
         if (node[at].rank != top >> 32)
             continue; /* the pair is gone */
         uint32_t gone = node[at].next, next = node[gone].next, prev = node[at].prev;
-        node[at].symbol = b->result[node[at].rank];
+        node[at].symbol = bpe_result(b, node[at].symbol, node[gone].symbol, node[at].rank);
+        if (len)
+            len[at] += len[gone];
         node[at].next = next;
         node[gone].rank = BPE_NO_RANK;
         node[at].rank = BPE_NO_RANK;
@@ -181,12 +206,15 @@ static size_t merge_long(const struct bpe *b, struct bpe_work *w, uint32_t *symb
         }
     }
     size_t made = 0;
-    for (size_t i = 0; i < n; i = node[i].next)
+    for (size_t i = 0; i < n; i = node[i].next) {
+        if (len)
+            len[made] = len[i];
         symbol[made++] = node[i].symbol;
+    }
     return made;
 }
 
-size_t bpe_merge(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, size_t n)
+size_t bpe_merge(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, uint32_t *len, size_t n)
 {
-    return n <= BPE_SHORT ? merge_short(b, symbol, n) : merge_long(b, w, symbol, n);
+    return n <= BPE_SHORT ? merge_short(b, symbol, len, n) : merge_long(b, w, symbol, len, n);
 }

@@ -19,9 +19,10 @@
 #define BPE_SHORT 96u
 
 struct bpe {
-    uint64_t *pair; /* open addressing: left 21 bits, right 21, rank 22; all ones = free */
+    uint64_t *pair; /* open addressing: left 21 bits, right 21, value 22; all ones = free */
     uint32_t shift, mask;
-    uint32_t *result;    /* by rank */
+    uint32_t *result;    /* by value: the id that the pair becomes; NULL: the value is the id */
+    uint32_t *order;     /* by value: which merge goes first; NULL: the value is the rank */
     uint32_t *byte_rank; /* 256 x 256: rank of the pair of two single bytes */
     uint32_t byte_id[256];
     bool all_bytes; /* every byte has an id */
@@ -36,6 +37,9 @@ struct bpe_work {
 };
 
 int bpe_build(struct bpe *b, const struct vocab *v, struct error *err) TALLY_MUST_CHECK;
+/* An empty table for n pairs, and one pair into it; -1 when the pair is there already. */
+int bpe_init(struct bpe *b, uint32_t n, struct error *err) TALLY_MUST_CHECK;
+int bpe_insert(struct bpe *b, uint32_t left, uint32_t right, uint32_t value);
 /* The ids of single bytes (byte-level vocabularies). */
 int bpe_build_bytes(struct bpe *b, const struct vocab *v, struct error *err) TALLY_MUST_CHECK;
 void bpe_release(struct bpe *b);
@@ -43,8 +47,8 @@ void bpe_work_release(struct bpe_work *w);
 
 #define BPE_NO_RANK UINT32_MAX
 
-/* Rank of the pair, or BPE_NO_RANK. */
-static inline uint32_t bpe_rank(const struct bpe *b, uint32_t left, uint32_t right)
+/* Value of the pair, or BPE_NO_RANK. */
+static inline uint32_t bpe_value(const struct bpe *b, uint32_t left, uint32_t right)
 {
     uint64_t key = (uint64_t)left << 43 | (uint64_t)right << 22;
     uint32_t i = (uint32_t)((key * 0x9E3779B97F4A7C15u) >> b->shift);
@@ -57,7 +61,24 @@ static inline uint32_t bpe_rank(const struct bpe *b, uint32_t left, uint32_t rig
     }
 }
 
-/* Merges in place; returns the new number, or SIZE_MAX when memory is refused. */
-size_t bpe_merge(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, size_t n);
+/* What orders the pair among others: lower goes first; BPE_NO_RANK when it does not merge. */
+static inline uint32_t bpe_rank(const struct bpe *b, uint32_t left, uint32_t right)
+{
+    uint32_t value = bpe_value(b, left, right);
+    return value != BPE_NO_RANK && b->order ? b->order[value] : value;
+}
+
+/* What the pair of that rank becomes. */
+static inline uint32_t bpe_result(const struct bpe *b, uint32_t left, uint32_t right, uint32_t rank)
+{
+    if (b->order)
+        rank = bpe_value(b, left, right);
+    return b->result ? b->result[rank] : rank;
+}
+
+/* Merges in place; len, where it is not NULL, holds the lengths of the symbols and is summed.
+ * Returns the new number, or SIZE_MAX when memory is refused. */
+size_t bpe_merge(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, uint32_t *len,
+                 size_t n);
 
 #endif

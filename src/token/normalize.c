@@ -32,7 +32,15 @@ struct norm_view norm_text_view(const struct norm_text *t)
         buf_str(&t->bytes),
         t->want_origin ? (const struct origin *)(const void *)t->origins.p : NULL,
         0,
+        false,
     };
+}
+
+int norm_check(const struct norm_text *t, struct error *err)
+{
+    if (buf_check(&t->bytes, "normalized text", err) < 0)
+        return -1;
+    return buf_check(&t->origins, "origins of the normalized text", err);
 }
 
 void norm_keep(struct norm_text *out, const struct norm_view *in, size_t from, size_t to)

@@ -12,6 +12,9 @@
 #ifndef TALLY_TOKEN_NORMALIZE_H
 #define TALLY_TOKEN_NORMALIZE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/buf.h"
 #include "base/error.h"
 #include "base/str.h"
@@ -25,6 +28,7 @@ struct norm_view {
     struct str text;
     const struct origin *origin;
     size_t base;
+    bool first; /* begins where the whole text begins */
 };
 
 struct norm_text {
@@ -51,6 +55,7 @@ static inline struct norm_view norm_part(const struct norm_view *v, size_t from,
         str_make(v->text.p + from, to - from),
         v->origin ? v->origin + from : NULL,
         v->base + from,
+        v->first && from == 0,
     };
 }
 
@@ -60,8 +65,20 @@ void norm_keep(struct norm_text *out, const struct norm_view *in, size_t from, s
 void norm_put(struct norm_text *out, const struct norm_view *in, size_t from, size_t to,
               struct str bytes);
 
-/* True when NFC leaves the text as it is. */
-bool norm_is_nfc(struct str text);
-int norm_nfc(struct norm_text *out, const struct norm_view *in, struct error *err) TALLY_MUST_CHECK;
+enum norm_form { FORM_NFC, FORM_NFD, FORM_NFKC, FORM_NFKD };
+
+/* True when the form leaves the text as it is (never said of texts it may change). */
+bool norm_is(enum norm_form form, struct str text);
+int norm_unicode(struct norm_text *out, const struct norm_view *in, enum norm_form form,
+                 struct error *err) TALLY_MUST_CHECK;
+/* The first code point of cp's canonical decomposition. */
+uint32_t norm_base(uint32_t cp);
+
+/* One step of a pipeline (token/pipeline.h). 1 when *out holds the result, 0 when the step leaves
+ * the text as it is, -1 on failure. */
+struct norm_step;
+int norm_apply(struct norm_text *out, const struct norm_view *in, const struct norm_step *step,
+               struct error *err) TALLY_MUST_CHECK;
+int norm_check(const struct norm_text *t, struct error *err) TALLY_MUST_CHECK;
 
 #endif

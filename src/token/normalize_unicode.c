@@ -1,6 +1,7 @@
 /*
- * Canonical composition (Unicode Standard Annex 15), run by run: a run begins at the character
- * before one that NFC could touch and ends before the next that it leaves alone.
+ * Normalization forms (Unicode Standard Annex 15), run by run. When composing, a run begins at the
+ * character before one that the form could touch and ends before the next that it leaves alone;
+ * when not, every starter begins one.
  */
 #include <string.h>
 
@@ -17,9 +18,27 @@
 #define HANGUL_T_N 28u
 #define HANGUL_S_N (HANGUL_L_N * HANGUL_V_N * HANGUL_T_N)
 
-/* The first character that NFC could touch; text.n when there is none. */
-static size_t first_unsettled(struct str text, size_t at)
+static bool composes(enum norm_form form)
 {
+    return form == FORM_NFC || form == FORM_NFKC;
+}
+
+static bool compatible(enum norm_form form)
+{
+    return form == FORM_NFKC || form == FORM_NFKD;
+}
+
+static uint8_t flag_of(enum norm_form form)
+{
+    return compatible(form) ? UNI_PROP_NFKC : UNI_PROP_NFC;
+}
+
+/* The first character that the form could touch; text.n when there is none. */
+static size_t first_unsettled(enum norm_form form, struct str text, size_t at)
+{
+    uint8_t flag = flag_of(form);
+    /* Lead bytes below this one begin characters that stay: NFC moves nothing below U+0300. */
+    uint8_t safe = form == FORM_NFC ? 0xCC : 0x80;
     const uint8_t *p = (const uint8_t *)text.p;
     while (at < text.n) {
         uint64_t eight;
@@ -31,23 +50,35 @@ static size_t first_unsettled(struct str text, size_t at)
         }
         if (at == text.n)
             break;
-        if (p[at] < 0xCC) { /* below U+0300 nothing moves */
+        if (p[at] < safe || p[at] < 0x80) {
             at += p[at] < 0x80 ? 1 : 2;
             continue;
         }
         uint32_t cp, n = uni_next(p + at, &cp);
-        if (uni_prop(cp) & UNI_PROP_NFC)
+        if ((uni_prop(cp) & flag) || !composes(form))
             return at;
         at += n;
     }
     return text.n;
 }
 
-static size_t first_settled(struct str text, size_t at)
+/* The end of the run that the character at `at` is in. */
+static size_t first_settled(enum norm_form form, struct str text, size_t at)
 {
+    uint8_t flag = flag_of(form);
+    if (!composes(form) && at < text.n) {
+        uint32_t cp;
+        at += uni_next((const uint8_t *)text.p + at, &cp);
+        for (uint32_t n; at < text.n; at += n) {
+            n = uni_next((const uint8_t *)text.p + at, &cp);
+            if (uni_ccc(cp) == 0)
+                break;
+        }
+        return at;
+    }
     while (at < text.n) {
         uint32_t cp, n = uni_next((const uint8_t *)text.p + at, &cp);
-        if (!(uni_prop(cp) & UNI_PROP_NFC))
+        if (!(uni_prop(cp) & flag))
             break;
         at += n;
     }
@@ -81,7 +112,7 @@ static const struct uni_decomposition *find_decomposition(const struct uni_decom
     return lo < n && table[lo].cp == cp ? &table[lo] : NULL;
 }
 
-static void decompose(struct buf *out, uint32_t cp)
+static void decompose(struct buf *out, uint32_t cp, bool compat)
 {
     if (cp - HANGUL_S < HANGUL_S_N) {
         uint32_t s = cp - HANGUL_S, t = s % HANGUL_T_N;
@@ -91,7 +122,13 @@ static void decompose(struct buf *out, uint32_t cp)
             add_cp(out, HANGUL_T + t);
         return;
     }
-    const struct uni_decomposition *d = find_decomposition(uni_nfd, uni_nfd_n, cp);
+    const struct uni_decomposition *d =
+        compat ? find_decomposition(uni_nfkd, uni_nfkd_n, cp) : NULL;
+    if (d) {
+        buf_add(out, uni_nfkd_pool + d->at, d->n * sizeof uni_nfkd_pool[0]);
+        return;
+    }
+    d = find_decomposition(uni_nfd, uni_nfd_n, cp);
     if (d)
         buf_add(out, uni_nfd_pool + d->at, d->n * sizeof uni_nfd_pool[0]);
     else
@@ -161,15 +198,15 @@ static size_t compose_all(uint32_t *cp, size_t n)
     return made;
 }
 
-static int nfc_run(struct norm_text *out, const struct norm_view *in, size_t from, size_t to,
-                   struct error *err)
+static int one_run(struct norm_text *out, const struct norm_view *in, enum norm_form form,
+                   size_t from, size_t to, struct error *err)
 {
     struct buf *scratch = &out->scratch;
     buf_reset(scratch);
     for (size_t at = from; at < to;) {
         uint32_t cp;
         at += uni_next((const uint8_t *)in->text.p + at, &cp);
-        decompose(scratch, cp);
+        decompose(scratch, cp, compatible(form));
     }
     size_t n = scratch->n / sizeof(uint32_t);
     if (!buf_reserve(scratch, n * sizeof(uint32_t)))
@@ -182,7 +219,8 @@ static int nfc_run(struct norm_text *out, const struct norm_view *in, size_t fro
         reorder(cp + i, k - i, cp + n);
         i = k + 1;
     }
-    n = compose_all(cp, n);
+    if (composes(form))
+        n = compose_all(cp, n);
     for (size_t i = 0; i < n; i++) {
         char text[4];
         norm_put(out, in, from, to, str_make(text, utf8_encode(text, cp[i])));
@@ -190,23 +228,28 @@ static int nfc_run(struct norm_text *out, const struct norm_view *in, size_t fro
     return 0;
 }
 
-bool norm_is_nfc(struct str text)
+bool norm_is(enum norm_form form, struct str text)
 {
-    return first_unsettled(text, 0) == text.n;
+    return first_unsettled(form, text, 0) == text.n;
 }
 
-int norm_nfc(struct norm_text *out, const struct norm_view *in, struct error *err)
+uint32_t norm_base(uint32_t cp)
+{
+    const struct uni_decomposition *d = find_decomposition(uni_nfd, uni_nfd_n, cp);
+    return d ? uni_nfd_pool[d->at] : cp;
+}
+
+int norm_unicode(struct norm_text *out, const struct norm_view *in, enum norm_form form,
+                 struct error *err)
 {
     size_t done = 0;
     while (done < in->text.n) {
-        size_t at = first_unsettled(in->text, done);
+        size_t at = first_unsettled(form, in->text, done);
         size_t from = at > done && at < in->text.n ? char_before(in->text, at) : at;
         norm_keep(out, in, done, from);
-        done = first_settled(in->text, at);
-        if (from < done && nfc_run(out, in, from, done, err) < 0)
+        done = first_settled(form, in->text, at);
+        if (from < done && one_run(out, in, form, from, done, err) < 0)
             return -1;
     }
-    if (buf_check(&out->bytes, "normalized text", err) < 0)
-        return -1;
-    return buf_check(&out->origins, "origins of the normalized text", err);
+    return norm_check(out, err);
 }

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "base/utf8.h"
 #include "token/tokenizer_internal.h"
 
 /* Weights behind the vocabulary may be of any size: only what is read counts. */
@@ -21,7 +20,8 @@ void tokenizer_free(struct tokenizer *t)
     }
     added_release(&t->raw);
     added_release(&t->normalized);
-    bpe_release(&t->bpe);
+    model_release(&t->model);
+    pipeline_release(&t->pipe);
     pieces_release(&t->pieces);
     vocab_free(t->vocab);
     free(t->chat_template);
@@ -33,12 +33,15 @@ int normalize_all(const struct pipeline *p, struct norm_view in, struct norm_tex
 {
     unsigned turn = 0;
     for (unsigned i = 0; i < p->norm_n; i++) {
-        if (p->norm[i].op == NORM_NFC && norm_is_nfc(in.text))
-            continue;
         norm_text_reset(&two[turn]);
-        if (norm_nfc(&two[turn], &in, err) < 0)
+        int changed = norm_apply(&two[turn], &in, &p->norm[i], err);
+        if (changed < 0)
             return -1;
+        if (!changed)
+            continue;
+        bool first = in.first;
         in = norm_text_view(&two[turn]);
+        in.first = first;
         turn ^= 1;
     }
     *out = in;
@@ -95,11 +98,10 @@ static int build(struct tokenizer *t, struct str bytes, const struct tokenizer_o
     if ((v->format == VOCAB_GGUF ? pipeline_from_gguf(&t->pipe, v, err)
                                  : pipeline_from_json(&t->pipe, v, err)) < 0)
         return -1;
-    if (pieces_build(&t->pieces, v, PIECES_BYTE_LEVEL, err) < 0)
-        return -1;
-    if (t->pipe.ignore_merges && pieces_index(&t->pieces, v, err) < 0)
-        return -1;
-    if (bpe_build(&t->bpe, v, err) < 0 || bpe_build_bytes(&t->bpe, v, err) < 0)
+    enum pieces_spelling spelling =
+        t->pipe.model.kind == MODEL_BPE_BYTES ? PIECES_BYTE_LEVEL : PIECES_AS_TEXT;
+    if (pieces_build(&t->pieces, v, spelling, err) < 0 ||
+        model_build(&t->model, v, &t->pieces, &t->pipe.model, err) < 0)
         return -1;
     if (build_added(t, err) < 0)
         return -1;
@@ -139,47 +141,11 @@ int tokenizer_open(struct tokenizer **out, const char *path, const struct tokeni
     return status;
 }
 
-static bool skipped(const struct tokenizer *t, uint32_t id)
-{
-    uint32_t added = t->vocab->tokens[id].added;
-    return added && t->vocab->added[added - 1].special;
-}
-
-int tokenizer_decode(const struct tokenizer *t, const uint32_t *id, size_t n, bool skip_special,
-                     struct buf *out, struct error *err)
-{
-    struct buf bytes = BUF_INIT(SIZE_MAX / 2);
-    bool first = true;
-    for (size_t i = 0; i < n; i++) {
-        if (id[i] >= t->vocab->n || !t->vocab->tokens[id[i]].text.p) {
-            buf_release(&bytes);
-            return error_set(err, ERROR_INPUT, "there is no token %u", id[i]);
-        }
-        if (skip_special && skipped(t, id[i]))
-            continue;
-        if (t->pipe.decode_plain) {
-            if (!first)
-                buf_addc(&bytes, ' ');
-            buf_addstr(&bytes, t->vocab->tokens[id[i]].text);
-        } else {
-            buf_addstr(&bytes, pieces_of(&t->pieces, id[i]));
-        }
-        first = false;
-    }
-    int status = buf_check(&bytes, "decoded text", err);
-    if (status == 0 && t->pipe.llama_cpp)
-        buf_addstr(out, buf_str(&bytes));
-    else if (status == 0)
-        utf8_add_lossy(out, buf_str(&bytes));
-    buf_release(&bytes);
-    return status < 0 ? -1 : buf_check(out, "decoded text", err);
-}
-
 int tokenizer_piece(const struct tokenizer *t, uint32_t id, struct buf *out)
 {
     if (id >= t->vocab->n || !t->vocab->tokens[id].text.p)
         return -1;
-    buf_addstr(out, pieces_of(&t->pieces, id));
+    decode_piece(t, id, out);
     return 0;
 }
 

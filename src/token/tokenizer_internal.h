@@ -14,7 +14,7 @@
 #include <pthread.h>
 
 #include "token/added.h"
-#include "token/bpe.h"
+#include "token/model.h"
 #include "token/normalize.h"
 #include "token/pieces.h"
 #include "token/pipeline.h"
@@ -32,7 +32,7 @@ struct tokenizer {
     struct vocab *vocab;
     struct pipeline pipe;
     struct pieces pieces;
-    struct bpe bpe;
+    struct model model;
     struct added_set raw, normalized; /* matched before and behind the normalizer */
     struct encoder_pool *pool;
     char tokenizer_sha256[SHA256_HEX], vocabulary_sha256[SHA256_HEX], pipeline_sha256[SHA256_HEX];
@@ -47,6 +47,9 @@ void encoder_free_all(struct encoder_pool *pool);
  * of the two buffers. */
 int normalize_all(const struct pipeline *p, struct norm_view in, struct norm_text two[2],
                   struct norm_view *out, struct error *err) TALLY_MUST_CHECK;
+
+/* Bytes a single id stands for, wherever it stands (token/decode.c). */
+void decode_piece(const struct tokenizer *t, uint32_t id, struct buf *out);
 
 /* Digests (token/digest.c). */
 int digest_all(struct tokenizer *t, struct str file_bytes, struct error *err) TALLY_MUST_CHECK;

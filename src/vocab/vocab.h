@@ -23,7 +23,7 @@
 #include "base/str.h"
 #include "codec/json.h"
 
-#define VOCAB_IDS_MAX ((1u << 21) - 1)    /* token ids are below this */
+#define VOCAB_IDS_MAX ((1u << 21) - 2)    /* token ids are below this */
 #define VOCAB_MERGES_MAX ((1u << 22) - 1) /* ranks are below this */
 #define VOCAB_ADDED_MAX (1u << 18)
 #define VOCAB_TOKEN_BYTES_MAX 65535u /* of one token's text */

@@ -31,8 +31,10 @@ static void check(const struct scan_rules *rules, const char *text, const char *
     buf_release(&got);
 }
 
-static const struct scan_rules q = {SCAN_QWEN2, 1, true}, l3 = {SCAN_QWEN2, 3, true},
-                               q_llama = {SCAN_QWEN2, 1, false}, g = {SCAN_GPT2, 0, false};
+static const struct scan_rules q = {.family = SCAN_QWEN2, .digits = 1, .fold_all = true},
+                               l3 = {.family = SCAN_QWEN2, .digits = 3, .fold_all = true},
+                               q_llama = {.family = SCAN_QWEN2, .digits = 1, .fold_all = false},
+                               g = {.family = SCAN_GPT2, .digits = 0, .fold_all = false};
 
 static void qwen2(void **state)
 {

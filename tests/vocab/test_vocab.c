@@ -122,7 +122,7 @@ static const struct {
     {HEAD "\"vocab\":{\"a\":0,\"a\":1},\"merges\":[\"a a\"]}}", ERROR_INPUT, "two ids", false},
     {HEAD "\"vocab\":{\"a\":-1}}}", ERROR_INPUT, "no id but -1", true},
     {HEAD "\"vocab\":{\"a\":1.5}}}", ERROR_INPUT, "no id but 1.5", true},
-    {HEAD "\"vocab\":{\"a\":2097151}}}", ERROR_LIMIT, "2097151", true},
+    {HEAD "\"vocab\":{\"a\":2097150}}}", ERROR_LIMIT, "2097150", true},
     {HEAD "\"vocab\":{\"a\":9223372036854775808}}}", ERROR_LIMIT, "9223372036854775808", true},
     {HEAD "\"vocab\":{\"a\":{}}}}", ERROR_INPUT, "does not belong into model.vocab", true},
     {HEAD "\"vocab\":null}}", ERROR_INPUT, "null does not belong into model.vocab", true},

@@ -1,0 +1,85 @@
+/*
+ * The model proper: one piece of text -> its ids.
+ *
+ *     if (model_build(&m, vocab, &pieces, &settings, err) < 0) ...
+ *     if (model_word(&m, &work, word, err) < 0) ...      // work.id[0..work.n), work.len[..]
+ *
+ * Every kind costs at most O(n log n) or O(n times the longest token) for a word of n bytes.
+ * Ownership: struct model is immutable once built; struct model_work is one thread's scratch.
+ */
+#ifndef TALLY_TOKEN_MODEL_H
+#define TALLY_TOKEN_MODEL_H
+
+#include "base/error.h"
+#include "token/bpe.h"
+#include "token/pieces.h"
+#include "token/trie.h"
+
+enum model_kind {
+    MODEL_BPE_BYTES, /* symbols are bytes, spelled in the 256-character alphabet */
+    MODEL_BPE_CHARS, /* symbols are characters, with byte fallback or unknown */
+    MODEL_SPM,       /* llama.cpp's "llama": characters, merged by score */
+    MODEL_UNIGRAM,
+    MODEL_WORDPIECE,
+    MODEL_WORDLEVEL,
+    MODEL_WPM, /* llama.cpp's "bert" */
+};
+
+struct model_settings {
+    enum model_kind kind;
+    bool ignore_merges, byte_fallback, fuse_unk;
+    bool whole_newlines;       /* a word of newlines alone is one token where there is one */
+    struct str prefix, suffix; /* continuing_subword_prefix, end_of_word_suffix */
+    uint32_t unk;              /* VOCAB_NONE when there is none */
+    uint32_t max_chars;        /* WordPiece: longer words are unknown */
+};
+
+struct model {
+    struct model_settings set;
+    const struct pieces *pieces;
+    struct bpe bpe;
+    struct trie trie;         /* Unigram, WordPiece, WPM: whole texts */
+    uint32_t continuing;      /* trie node behind the prefix; 0 when nothing begins with it */
+    uint32_t *byte_last;      /* 256: ids of single bytes that end a word (suffix) */
+    uint32_t byte_token[256]; /* <0x00>.. */
+    bool all_bytes;           /* all of those exist */
+    uint32_t *char_id;        /* MODEL_CHAR_TABLE entries */
+    double *score, unk_score;
+};
+
+#define MODEL_CHAR_TABLE 0x10000u
+
+struct unigram_node;
+
+struct model_work {
+    uint32_t *id, *len;
+    size_t n, cap;
+    bool want_len;
+    struct bpe_work bpe;
+    struct unigram_node *node;
+    size_t node_cap;
+};
+
+int model_build(struct model *m, const struct vocab *v, struct pieces *pieces,
+                const struct model_settings *settings, struct error *err) TALLY_MUST_CHECK;
+void model_release(struct model *m);
+void model_work_release(struct model_work *w);
+
+int model_word(const struct model *m, struct model_work *w, struct str word,
+               struct error *err) TALLY_MUST_CHECK;
+
+/* For the files of the model. */
+int model_reserve(struct model_work *w, size_t n, struct error *err) TALLY_MUST_CHECK;
+static inline void model_put(struct model_work *w, uint32_t id, size_t len)
+{
+    if (w->want_len)
+        w->len[w->n] = (uint32_t)len;
+    w->id[w->n++] = id;
+}
+int bpe_build_spm(struct model *m, const struct vocab *v, struct error *err) TALLY_MUST_CHECK;
+int bpe_word(const struct model *m, struct model_work *w, struct str word,
+             struct error *err) TALLY_MUST_CHECK;
+int unigram_word(const struct model *m, struct model_work *w, struct str word,
+                 struct error *err) TALLY_MUST_CHECK;
+
+#endif
