@@ -76,11 +76,14 @@ static void warn_of_one(const struct load_lane *lane, const struct run_plan *pla
                  role, (long long)lane->first.output, (long long)plan->max_tokens);
         warn(p, text);
     }
-    if (lane->first.prompt_cached > 0) {
+    /* a wrapper is the same for all prompts and may well be cached; a prompt of our own may not */
+    if (lane->first.prompt_cached > 0 && lane->first.prompt_body != COUNT_NONE &&
+        lane->first.prompt_cached > lane->first.prompt_reported - lane->first.prompt_body) {
         snprintf(text, sizeof text,
-                 "lane %s took %lld tokens of a prompt it had never seen from "
-                 "its cache",
-                 role, (long long)lane->first.prompt_cached);
+                 "lane %s took %lld of %lld tokens of a prompt it had never "
+                 "seen from its cache",
+                 role, (long long)lane->first.prompt_cached,
+                 (long long)lane->first.prompt_reported);
         warn(p, text);
     }
 }
