@@ -1,0 +1,297 @@
+#!/usr/bin/env python3
+"""Short runs of `tally run` against tally-sim: what must hold of them on any machine, however busy.
+
+usage: end_to_end.py        (TALLY_BUILD and TALLY_SOURCE name the build and the source tree)
+
+Nothing here looks at how fast anything was. Expected values follow from spec section 5, and from
+the samples themselves where one of their facts must agree with another. Output is TAP.
+"""
+import collections
+import gzip
+import glob
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+BUILD, SOURCE = os.environ["TALLY_BUILD"], os.environ["TALLY_SOURCE"]
+TALLY, SIM = os.path.join(BUILD, "tally"), os.path.join(BUILD, "tally-sim")
+TOKENIZER = os.path.join(SOURCE, "examples", "demo", "tokenizer.json")
+TIMEOUT_S = 120
+results = []
+
+
+def check(name, got, wanted):
+    ok = got == wanted
+    results.append(ok)
+    print(f"{'ok' if ok else 'not ok'} {len(results)} - {name}", flush=True)
+    if not ok:
+        print(f"# got    {got!r}\n# wanted {wanted!r}", flush=True)
+
+
+class Server:
+    def __init__(self, *words):
+        self.process = subprocess.Popen(
+            [SIM, "--tokenizer", TOKENIZER, "--model", "demo", "--port", "0", *words],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        first = self.process.stdout.readline()
+        digits = "".join(c if c.isdigit() else " " for c in first).split()
+        self.url = f"http://127.0.0.1:{digits[-1]}"
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.process.terminate()
+        self.process.wait()
+
+
+FAST = ("--decode-base", "2ms", "--decode-per-seq", "200us", "--prefill-rate", "20000")
+
+
+def tally(*words):
+    r = subprocess.run([TALLY, *words], capture_output=True, text=True, timeout=TIMEOUT_S)
+    return r.returncode, r.stdout, r.stderr
+
+
+def run(out, *words, corpus="w.jsonl"):
+    return tally("run", "--tokenizer", TOKENIZER, "--corpus", corpus, "--out", out,
+                 "--cooldown", "0", *words)
+
+
+def samples(directory):
+    found = []
+    for path in sorted(glob.glob(os.path.join(directory, "samples", "*.gz"))):
+        with gzip.open(path, "rt") as f:
+            found += [json.loads(line) for line in f]
+    return found
+
+
+def receipt(directory):
+    with open(os.path.join(directory, "receipt.json")) as f:
+        return json.load(f)
+
+
+def key(s):
+    return s["lane"], s["band"], s["replicate"]
+
+
+def measured_or_busy(code):
+    """0, or 4 where this machine was too busy to measure well: the records are whole either way."""
+    return code in (0, 4)
+
+
+def ms_to_ns(ms):
+    return round(ms * 1000000)
+
+
+def test_protocol():
+    with Server("--profile", "llama-server", *FAST) as a, Server("--profile", "vllm", *FAST) as b:
+        code, _, err = run("two", "--lane", f"subject={a.url}", "--lane", f"comparator={b.url}",
+                           "--bands", "3,1", "--replicates", "2", "--window", "1s",
+                           "--min-samples", "6", "--max-tokens", "8")
+    check("two lanes: measured", measured_or_busy(code), True)
+    if not measured_or_busy(code):
+        print("# " + err.replace("\n", "\n# "))
+        return
+    r, all_samples = receipt("two"), samples("two")
+    order = [(b["lane"], b["band"], b["replicate"]) for b in r["bands"]]
+    check("lanes alternate, A B then B A, bands ascending", order,
+          [("subject", 1, 1), ("comparator", 1, 1), ("subject", 3, 1), ("comparator", 3, 1),
+           ("comparator", 1, 2), ("subject", 1, 2), ("comparator", 3, 2), ("subject", 3, 2)])
+    check("one band ends before the next begins",
+          [i for i in range(1, len(r["bands"]))
+           if r["bands"][i]["start_ms"] < r["bands"][i - 1]["drained_ms"]], [])
+    check("every outcome is ok", {s["outcome"] for s in all_samples}, {"ok"})
+    check("every body has 64 tokens", {s["prompt_body"] for s in all_samples}, {64})
+    check("every answer has 8 tokens", {s["output_reported"]["total"] for s in all_samples}, {8})
+    by_band = collections.defaultdict(list)
+    for s in all_samples:
+        by_band[key(s)].append(s)
+    for band in r["bands"]:
+        check_band(band, by_band[band["lane"], band["band"], band["replicate"]])
+    check_prompts(by_band)
+
+
+def check_band(band, mine):
+    name = f"{band['lane']} c={band['band']} r={band['replicate']}"
+    opened, closed = ms_to_ns(band["open_ms"]), ms_to_ns(band["close_ms"])
+    window = [s for s in mine if s["phase"] == "window"]
+    warmup = [s for s in mine if s["phase"] == "warmup"]
+    check(f"{name}: the window is whole seconds", (closed - opened) % 10**9, 0)
+    check(f"{name}: the close is the first second with 6 ended",
+          first_second(window, opened), (closed - opened) // 10**9)
+    check(f"{name}: no request of the window is sent before it opens or after it closes",
+          [s["seq"] for s in window if not opened <= s["t_sent"] < closed], [])
+    check(f"{name}: at least two warm-up requests a worker",
+          min(collections.Counter(s["worker"] for s in warmup).get(w, 0)
+              for w in range(band["band"])) >= 2, True)
+    check(f"{name}: the order of issue has no gap", sorted(s["seq"] for s in mine),
+          list(range(len(mine))))
+    check(f"{name}: never more in flight than workers", overlaps(mine) <= band["band"], True)
+    check(f"{name}: all were drained", max(s["t_end"] for s in mine) <= ms_to_ns(band["drained_ms"]),
+          True)
+
+
+def first_second(window, opened):
+    for second in range(1, 100):
+        if sum(s["t_end"] < opened + second * 10**9 for s in window) >= 6:
+            return second
+    return None
+
+
+def overlaps(mine):
+    moments = sorted([(s["t_issue"], 1) for s in mine] + [(s["t_end"], -1) for s in mine])
+    now = most = 0
+    for _, step in sorted(moments, key=lambda m: (m[0], m[1])):
+        now += step
+        most = max(most, now)
+    return most
+
+
+def check_prompts(by_band):
+    """Both lanes of a replicate get the same prompts in the same order; none comes twice."""
+    for (lane, c, r), mine in by_band.items():
+        if lane != "subject":
+            continue
+        other = by_band["comparator", c, r]
+        ids = [[s["prompt_id"] for s in sorted(x, key=lambda s: s["seq"]) if s["phase"] == "window"]
+               for x in (mine, other)]
+        n = min(len(ids[0]), len(ids[1]))
+        check(f"c={c} r={r}: the same prompts in the same order", ids[0][:n], ids[1][:n])
+    for lane in ("subject", "comparator"):
+        digests = [s["body_sha256"] for k, mine in by_band.items() if k[0] == lane for s in mine]
+        check(f"{lane}: no request body comes twice", len(set(digests)), len(digests))
+
+
+def test_requests_and_quiesce():
+    with Server("--profile", "llama-server", *FAST) as a:
+        code, _, err = run("one", "--lane", a.url, "--bands", "2", "--replicates", "1",
+                           "--requests", "5", "--quiesce", "300ms", "--max-tokens", "4")
+    check("--requests: measured", measured_or_busy(code), True)
+    mine = samples("one")
+    window = [s for s in mine if s["phase"] == "window"]
+    warmup = [s for s in mine if s["phase"] == "warmup"]
+    check("--requests 5: exactly five in the window", len(window), 5)
+    check("--quiesce: exactly two warm-up requests a worker", len(warmup), 4)
+    silence = min(s["t_sent"] for s in window) - max(s["t_end"] for s in warmup)
+    check("--quiesce 300ms: so long nothing is in flight", silence >= 300 * 10**6, True)
+    check("the first request of each worker met an idle server",
+          sorted((s["worker"], s.get("start_cohort", False)) for s in window)[:1] and
+          collections.Counter(s.get("start_cohort", False) for s in window),
+          collections.Counter({True: 2, False: 3}))
+
+
+def test_no_stream():
+    with Server("--profile", "llama-server", *FAST) as a:
+        code, _, _ = run("block", "--lane", a.url, "--bands", "1", "--replicates", "1",
+                         "--requests", "3", "--no-stream", "--max-tokens", "4")
+    check("--no-stream: measured", measured_or_busy(code), True)
+    band = receipt("block")["bands"][0]
+    check("--no-stream: no time to first token, and why", band["metrics"]["ttft_ms"], None)
+    check("--no-stream: the reason stands there",
+          band["unproduced_fields"].get("metrics.ttft_ms"), "streaming_off")
+
+
+def test_server_usage():
+    with Server("--profile", "apr", *FAST) as a, Server("--profile", "llama-server", *FAST) as b:
+        code, out, err = run("never", "--lane", f"subject={a.url}", "--lane",
+                             f"comparator={b.url}", "--count", "server-usage")
+    check("--count server-usage: refused", code, 4)
+    check("the reason for each lane", [w in err for w in (
+        "subject sends no usage in the stream", "comparator counts", "outside the band 64 +- 8")],
+        [True, True, True])
+    check("nothing is left behind", os.path.exists("never"), False)
+
+
+def test_interrupted():
+    with Server("--profile", "llama-server", *FAST) as a:
+        p = subprocess.Popen(
+            [TALLY, "run", "--tokenizer", TOKENIZER, "--corpus", "w.jsonl", "--out", "cut",
+             "--lane", a.url, "--bands", "1,2", "--replicates", "1", "--requests", "3",
+             "--cooldown", "60s", "--max-tokens", "4"], stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + TIMEOUT_S
+        while not glob.glob("cut/samples/*.gz") and time.monotonic() < deadline:
+            time.sleep(0.05)
+        p.send_signal(signal.SIGINT)
+        p.communicate(timeout=TIMEOUT_S)
+    check("interrupted: exit code", p.returncode, 130)
+    r = receipt("cut")
+    check("interrupted: the receipt says so", (r["interrupted"], r["status"], r["reason"]),
+          (True, "INCOMPLETE", "interrupted"))
+    check("interrupted: what was measured is kept",
+          [s["outcome"] for s in samples("cut") if s["phase"] == "window"], ["ok"] * 3)
+
+
+def test_interrupted_in_a_band():
+    with Server("--profile", "llama-server", "--decode-base", "50ms") as a:
+        p = subprocess.Popen(
+            [TALLY, "run", "--tokenizer", TOKENIZER, "--corpus", "w.jsonl", "--out", "cut2",
+             "--lane", a.url, "--bands", "2", "--replicates", "1", "--warmup", "0",
+             "--max-tokens", "20"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        deadline = time.monotonic() + TIMEOUT_S
+        path = "cut2/samples/subject.c2.r1.jsonl"
+        while time.monotonic() < deadline and not (os.path.exists(path) and os.path.getsize(path)):
+            time.sleep(0.05)
+        p.send_signal(signal.SIGINT)
+        p.communicate(timeout=TIMEOUT_S)
+    check("interrupted in a band: exit code", p.returncode, 130)
+    band = receipt("cut2")["bands"][0]
+    check("interrupted in a band: INCOMPLETE", (band["loop"]["status"], band["loop"]["reason"]),
+          ("INCOMPLETE", "interrupted"))
+    mine = samples("cut2")
+    check("what was in flight is cancelled, the rest is kept",
+          {s["outcome"] for s in mine} - {"ok", "cancelled"}, set())
+    check("every request is accounted for", len(mine), band["loop"]["issued"])
+
+
+def test_failing():
+    with Server("--profile", "llama-server", "--fault", "error-before", "--fault-after", "8",
+                *FAST) as a:
+        code, _, err = run("failing", "--lane", a.url, "--bands", "1", "--replicates", "1",
+                           "--window", "60s", "--max-tokens", "4")
+    check("a server that only fails: exit code", code, 3)
+    loop = receipt("failing")["bands"][0]["loop"]
+    check("a server that only fails: UNMEASURED", (loop["status"], loop["reason"]),
+          ("UNMEASURED", "failing"))
+    outcomes = [s["outcome"] for s in sorted(samples("failing"), key=lambda s: s["seq"])]
+    check("it stops after twenty failures in a row (and what was in flight)",
+          20 <= outcomes.count("failed") <= 22, True)
+
+
+def test_warmup_failed():
+    with Server("--profile", "llama-server", "--fault", "error-before", "--fault-after", "4",
+                *FAST) as a:
+        code, _, err = run("cold", "--lane", a.url, "--bands", "4", "--replicates", "1",
+                           "--warmup", "5", "--max-tokens", "4")
+    check("a warm-up that fails: exit code", code, 3)
+    loop = receipt("cold")["bands"][0]["loop"]
+    check("a warm-up that fails: UNMEASURED", (loop["status"], loop["reason"]),
+          ("UNMEASURED", "warmup_failed"))
+
+
+def main():
+    work = tempfile.mkdtemp(prefix="tally-e2e-")
+    os.chdir(work)
+    try:
+        code, _, err = tally("corpus", "make", "--tokenizer", TOKENIZER, "--tokens", "64",
+                             "--count", "5", "--out", "w.jsonl")
+        check("corpus make", code, 0)
+        for test in (test_protocol, test_requests_and_quiesce, test_no_stream, test_server_usage,
+                     test_interrupted, test_interrupted_in_a_band, test_failing,
+                     test_warmup_failed):
+            test()
+    finally:
+        os.chdir("/")
+        shutil.rmtree(work)
+    print(f"1..{len(results)}")
+    return 0 if all(results) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
