@@ -228,7 +228,7 @@ static int compute(struct band_work *w, struct error *err)
     band_outputs(w);
     if (band_client(w, err) < 0)
         return -1;
-    metrics_set_scaling(out, NULL);
+    metrics_set_base(out, NULL);
     judge(w);
     return 0;
 }

@@ -15,7 +15,7 @@
  *   1. sources = metrics_sources(...) of every band, ANDed; plan.output_count_source =
  *      metrics_best_source(sources);                  one source serves both lanes
  *   2. metrics_band_compute for every (lane, band, replicate);
- *   3. metrics_set_scaling(&band, &band_of_c_1) for every band, same lane and replicate;
+ *   3. metrics_set_base(&band, &band_of_c_1) for every band, same lane and replicate;
  *   4. metrics/pairs.h: intervals, paired ratios, prompt work across the lanes.
  *
  * Ownership: arrays in struct metrics_band live in the arena and strings point into the samples.
@@ -119,6 +119,10 @@ struct metrics_spread {
 struct metrics_prompt {
     struct str id;
     int64_t body, rendered, reported, cached; /* COUNT_NONE */
+    /* What an ok request answered: token ids, or code points where the server names no ids. */
+    const uint32_t *output;
+    size_t output_n;
+    bool output_is_ids;
 };
 
 struct metrics_work {
@@ -128,7 +132,18 @@ struct metrics_work {
     size_t prompts_n;
 };
 
+/* The answers held against those of c = 1 to the same prompts (same prompt id). */
+struct metrics_agreement {
+    enum metrics_reason why;
+    int64_t compared, identical;
+    int64_t agreed,
+        of;           /* tokens (or characters) before the first difference; of so many at c = 1 */
+    int64_t earliest; /* the earliest difference, counted from 0; COUNT_NONE without any */
+    int64_t by_ids;   /* of compared: by token ids, the others by characters */
+};
+
 struct metrics_outputs {
+    struct metrics_agreement agreement;
     int64_t degenerate;  /* ok requests whose output is mostly one token over and over */
     int64_t longest_run; /* longest run of one token (or character, without ids) */
     int64_t checked;     /* ok requests that could be looked at */
@@ -158,8 +173,9 @@ enum metrics_source metrics_best_source(unsigned sources);
 int metrics_band_compute(const struct sample *samples, size_t n,
                          const struct metrics_band_facts *facts, struct arena *arena,
                          struct metrics_band *out, struct error *err) TALLY_MUST_CHECK;
-/* (agg(c)/agg(1))/c; base is the band of c = 1 of the same lane and replicate, or NULL. */
-void metrics_set_scaling(struct metrics_band *band, const struct metrics_band *base);
+/* What needs the band of c = 1 of the same lane and replicate (or NULL): scaling_efficiency and the
+ * agreement of outputs. */
+void metrics_set_base(struct metrics_band *band, const struct metrics_band *base);
 
 void metrics_write_json(const struct metrics_band *m, struct json_writer *w);
 

@@ -98,6 +98,9 @@ enum metrics_stat_id {
     X(REASON_NO_SLO, "no_slo", "no objective was given")                                           \
     X(REASON_SERVER_SILENT, "server_silent", "only the server can know, and it did not say")       \
     X(REASON_NO_BASE, "no_band_1", "no band of c = 1 to compare with")                             \
+    X(REASON_IS_BASE, "is_base", "this is the band that the others are held against")              \
+    X(REASON_NO_SHARED, "no_shared_prompts", "no prompt was answered in both bands")               \
+    X(REASON_NO_DIFFERENCE, "no_difference", "all answers that were compared are the same")        \
     X(REASON_BASE_NULL, "base_null", "a value this one is made of is null")                        \
     X(REASON_NOT_RECORDED, "not_recorded", "the client did not record it")                         \
     X(REASON_NOT_PER_REQUEST, "not_per_request", "intervals resample whole requests")              \

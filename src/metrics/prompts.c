@@ -23,13 +23,17 @@ static int64_t reading(const struct metrics_prompt *p, int which)
     }
 }
 
-/* By id, then by counts: whatever the sort does with equals, the result is the same. */
+/* By id, then by counts and answer: whatever the sort does with equals, the result is the same. */
 static int by_id(const void *a, const void *b)
 {
     const struct metrics_prompt *x = a, *y = b;
     int order = str_cmp(x->id, y->id);
     for (int k = 0; k < 4 && order == 0; k++)
         order = reading(x, k) < reading(y, k) ? -1 : reading(x, k) > reading(y, k);
+    if (order == 0)
+        order = x->output_n < y->output_n ? -1 : x->output_n > y->output_n;
+    for (size_t i = 0; i < x->output_n && order == 0; i++)
+        order = x->output[i] < y->output[i] ? -1 : x->output[i] > y->output[i];
     return order;
 }
 
@@ -41,6 +45,42 @@ static int spread(struct metrics_spread *out, int64_t *v, size_t n, struct error
     if (stats_sort(v, n, err) < 0)
         return -1;
     *out = (struct metrics_spread){(int64_t)n, v[0], v[stats_rank(n, 50) - 1], v[n - 1]};
+    return 0;
+}
+
+/* All that the answer's events carry, as ids where any are named, else as code points. */
+static int keep_output(struct band_work *w, const struct sample *s, struct metrics_prompt *p,
+                       struct error *err)
+{
+    size_t ids = 0, bytes = 0, n = 0;
+    if (!band_is_success(s))
+        return 0;
+    for (size_t k = 0; k < s->events_n; k++)
+        if (s->events[k].choice == 0 && sample_event_has_token(&s->events[k])) {
+            ids += s->events[k].ids_n;
+            bytes += s->events[k].text.n;
+        }
+    uint32_t *output = arena_array(w->arena, ids > 0 ? ids : bytes, sizeof *output);
+    if (!output)
+        return arena_check(w->arena, "metrics", err);
+    for (size_t k = 0; k < s->events_n; k++) {
+        const struct sample_event *e = &s->events[k];
+        if (e->choice != 0 || !sample_event_has_token(e))
+            continue;
+        for (size_t j = 0; j < e->ids_n; j++)
+            output[n++] = e->ids[j];
+        for (size_t at = 0, step; ids == 0 && at < e->text.n; at += step) {
+            step = utf8_decode(e->text, at, &output[n]);
+            if (step == 0) {
+                output[n] = 0xfffd;
+                step = 1;
+            }
+            n++;
+        }
+    }
+    p->output = output;
+    p->output_n = n;
+    p->output_is_ids = ids > 0;
     return 0;
 }
 
@@ -57,8 +97,13 @@ int band_prompts(struct band_work *w, struct error *err)
         if (!band_in_window(w, s))
             continue;
         out->cached_requests += s->prompt_cached > 0;
-        p[n++] = (struct metrics_prompt){s->prompt_id, s->prompt_body, s->prompt_rendered,
-                                         s->prompt_reported, s->prompt_cached};
+        p[n] = (struct metrics_prompt){.id = s->prompt_id,
+                                       .body = s->prompt_body,
+                                       .rendered = s->prompt_rendered,
+                                       .reported = s->prompt_reported,
+                                       .cached = s->prompt_cached};
+        if (keep_output(w, s, &p[n++], err) < 0)
+            return -1;
     }
     struct metrics_spread *const to[] = {&out->body, &out->rendered, &out->reported, &out->cached};
     for (int k = 0; k < 4; k++) {
@@ -82,54 +127,28 @@ int band_prompts(struct band_work *w, struct error *err)
     return 0;
 }
 
-struct run {
-    uint32_t last;
-    int64_t length, longest, total;
-};
-
-static void extend(struct run *r, uint32_t v)
+static int64_t longest_run(const struct metrics_prompt *p)
 {
-    r->length = r->total > 0 && v == r->last ? r->length + 1 : 1;
-    r->longest = r->length > r->longest ? r->length : r->longest;
-    r->last = v;
-    r->total++;
-}
-
-static void look_at_text(struct run *r, struct str text)
-{
-    for (size_t at = 0, n; at < text.n; at += n) {
-        uint32_t c;
-        n = utf8_decode(text, at, &c);
-        if (n == 0) {
-            c = 0xfffd;
-            n = 1;
-        }
-        extend(r, c);
+    int64_t length = 0, longest = 0;
+    for (size_t i = 0; i < p->output_n; i++) {
+        length = i > 0 && p->output[i] == p->output[i - 1] ? length + 1 : 1;
+        longest = length > longest ? length : longest;
     }
+    return longest;
 }
 
+/* Over the kept answers, so that ids and characters are told apart in one place. */
 void band_outputs(struct band_work *w)
 {
     struct metrics_outputs *out = &w->out->outputs;
-    for (size_t i = 0; i < w->n; i++) {
-        const struct sample *s = &w->samples[i];
-        if (!band_is_success(s) || !band_in_window(w, s))
-            continue;
-        struct run ids = {0}, text = {0};
-        for (size_t k = 0; k < s->events_n; k++) {
-            const struct sample_event *e = &s->events[k];
-            if (e->choice != 0 || !sample_event_has_token(e))
-                continue;
-            for (size_t j = 0; j < e->ids_n; j++)
-                extend(&ids, e->ids[j]);
-            look_at_text(&text, e->text);
-        }
-        const struct run *r = ids.total > 0 ? &ids : &text;
-        int64_t least = ids.total > 0 ? RUN_OF_IDS : RUN_OF_CHARACTERS;
-        if (r->total == 0)
+    for (size_t i = 0; i < w->out->work.prompts_n; i++) {
+        const struct metrics_prompt *p = &w->out->work.prompts[i];
+        int64_t least = p->output_is_ids ? RUN_OF_IDS : RUN_OF_CHARACTERS, n = (int64_t)p->output_n;
+        int64_t run = longest_run(p);
+        if (n == 0)
             continue;
         out->checked++;
-        out->degenerate += r->longest >= least && r->longest * 2 >= r->total;
-        out->longest_run = r->longest > out->longest_run ? r->longest : out->longest_run;
+        out->degenerate += run >= least && run * 2 >= n;
+        out->longest_run = run > out->longest_run ? run : out->longest_run;
     }
 }

@@ -156,21 +156,3 @@ int band_rates(struct band_work *w, struct error *err)
     completed(w);
     return 0;
 }
-
-void metrics_set_scaling(struct metrics_band *band, const struct metrics_band *base)
-{
-    struct metrics_metric *m = &band->metrics[METRIC_SCALING];
-    const struct metrics_metric *agg = &band->metrics[METRIC_AGG];
-    if (band->facts.band == 1)
-        base = band;
-    if (!base) {
-        band_null(m, REASON_NO_BASE);
-        return;
-    }
-    const struct metrics_metric *one = &base->metrics[METRIC_AGG];
-    if (agg->why != REASON_NONE || one->why != REASON_NONE || !(one->real > 0)) {
-        band_null(m, REASON_BASE_NULL);
-        return;
-    }
-    *m = (struct metrics_metric){.n = 1, .real = agg->real / one->real / (double)band->facts.band};
-}

@@ -233,6 +233,31 @@ static void write_work(struct out *o, const struct metrics_work *work)
     json_end_object(o->w);
 }
 
+static void write_agreement(struct out *o, const struct metrics_agreement *a)
+{
+    json_key(o->w, "agreement");
+    if (a->why != REASON_NONE) {
+        json_put_null(o->w);
+        missing_in(o, "outputs", "agreement", a->why);
+        return;
+    }
+    json_begin_object(o->w);
+    put_i64(o, "compared", a->compared);
+    put_i64(o, "identical", a->identical);
+    put_i64(o, "agreed", a->agreed);
+    put_i64(o, "of", a->of);
+    put_i64(o, "by_ids", a->by_ids);
+    put_i64(o, "diverged", a->compared - a->identical);
+    json_key(o->w, "divergence_at");
+    if (a->earliest != COUNT_NONE) {
+        json_put_i64(o->w, a->earliest);
+    } else {
+        json_put_null(o->w);
+        missing_in(o, "outputs.agreement", "divergence_at", REASON_NO_DIFFERENCE);
+    }
+    json_end_object(o->w);
+}
+
 static void write_outputs(struct out *o, const struct metrics_outputs *m)
 {
     json_key(o->w, "outputs");
@@ -240,6 +265,7 @@ static void write_outputs(struct out *o, const struct metrics_outputs *m)
     put_i64(o, "checked", m->checked);
     put_i64(o, "degenerate", m->degenerate);
     put_i64(o, "longest_run", m->longest_run);
+    write_agreement(o, &m->agreement);
     json_end_object(o->w);
 }
 

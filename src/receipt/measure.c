@@ -100,6 +100,6 @@ void measure_finish(struct measure *m)
             if (run->bands[k].band == 1 && run->bands[k].lane == run->bands[i].lane &&
                 run->bands[k].replicate == run->bands[i].replicate)
                 base = m->metrics[k];
-        metrics_set_scaling(m->metrics[i], base);
+        metrics_set_base(m->metrics[i], base);
     }
 }

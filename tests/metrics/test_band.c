@@ -591,10 +591,10 @@ static void scaling(void **state)
     }
     compute(3, &f);
     assert_absent(METRIC_SCALING, REASON_NO_BASE);
-    metrics_set_scaling(&band, &one);
+    metrics_set_base(&band, &one);
     assert_real(METRIC_SCALING, 0.75); /* (24/8)/4 */
     one.metrics[METRIC_AGG].why = REASON_UNASSIGNED;
-    metrics_set_scaling(&band, &one);
+    metrics_set_base(&band, &one);
     assert_absent(METRIC_SCALING, REASON_BASE_NULL);
 }
 
@@ -797,6 +797,60 @@ static void constant_output(void **state)
     }
 }
 
+/* Case 39: what was answered at c = 1 and what at c = 4, by ids and by characters. */
+static void answers_alike(void **state)
+{
+    (void)state;
+    static const uint32_t other[] = {1, 2, 9, 4};
+    static const char *const ids[] = {"a", "b", "c"};
+    struct metrics_band_facts f = facts_of(0, 1000);
+    for (int i = 0; i < 3; i++) {
+        make(&m[i], i, 0);
+        m[i].s.prompt_id = str_of(ids[i]);
+        arrive(&m[i], 10, EVENT_TEXT, "xy", i < 2 ? 4 : 0);
+        arrive(&m[i], 20, EVENT_TEXT, "z\xc3\xa9", 0);
+        end(&m[i], 30, OUTCOME_OK);
+    }
+    compute(3, &f);
+    assert_int_equal(band.outputs.agreement.why, REASON_IS_BASE);
+    struct metrics_band one = band;
+    f.band = 4;
+    for (int i = 0; i < 3; i++)
+        m[i].s.band = 4;
+    m[1].events[0].ids = other;
+    m[2].events[1].text = STR("z!");
+    compute(3, &f);
+    assert_int_equal(band.outputs.agreement.why, REASON_NO_BASE);
+    metrics_set_base(&band, &one);
+    const struct metrics_agreement *a = &band.outputs.agreement;
+    assert_int_equal(a->why, REASON_NONE);
+    assert_int_equal(a->compared, 3);
+    assert_int_equal(a->identical, 1);
+    assert_int_equal(a->by_ids, 2);
+    assert_int_equal(a->agreed, 4 + 2 + 3);
+    assert_int_equal(a->of, 4 + 4 + 4);
+    assert_int_equal(a->earliest, 2);
+    /* An answer that goes on where the other ended differs there. */
+    make(&m[0], 0, 0);
+    m[0].s.band = 4;
+    m[0].s.prompt_id = STR("a");
+    arrive(&m[0], 10, EVENT_TEXT, "xy", 6);
+    end(&m[0], 30, OUTCOME_OK);
+    compute(1, &f);
+    metrics_set_base(&band, &one);
+    assert_int_equal(a->identical, 0);
+    assert_int_equal(a->earliest, 4);
+    /* Other prompts, and ids against characters, are not compared. */
+    m[0].s.prompt_id = STR("z");
+    compute(1, &f);
+    metrics_set_base(&band, &one);
+    assert_int_equal(a->why, REASON_NO_SHARED);
+    m[0].s.prompt_id = STR("c");
+    compute(1, &f);
+    metrics_set_base(&band, &one);
+    assert_int_equal(a->why, REASON_NO_SHARED);
+}
+
 static void zero_tokens(void **state)
 {
     (void)state;
@@ -878,6 +932,7 @@ int main(void)
         cmocka_unit_test(readings),
         cmocka_unit_test(retries_enter_no_success),
         cmocka_unit_test(constant_output),
+        cmocka_unit_test(answers_alike),
         cmocka_unit_test(zero_tokens),
         cmocka_unit_test(partial_seconds_have_no_peak),
         cmocka_unit_test(what_is_refused),

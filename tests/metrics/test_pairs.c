@@ -40,7 +40,11 @@ static void fill(struct metrics_band *b, const char *lane, int32_t replicate,
     for (int id = 0; id < METRIC_COUNT; id++)
         b->metrics[id].why = REASON_NOTHING;
     for (int i = 0; i < 3; i++)
-        prompts[i] = (struct metrics_prompt){str_of(ids[i]), 505, COUNT_NONE, 513, COUNT_NONE};
+        prompts[i] = (struct metrics_prompt){.id = str_of(ids[i]),
+                                             .body = 505,
+                                             .rendered = COUNT_NONE,
+                                             .reported = 513,
+                                             .cached = COUNT_NONE};
     b->work.prompts = prompts;
     b->work.prompts_n = 3;
     b->counts.issued = b->counts.outcomes[OUTCOME_OK] = 100;
