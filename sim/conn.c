@@ -17,6 +17,7 @@
 #define READ_SIZE ((size_t)64 << 10)
 #define FLOOD_SIZE ((size_t)64 << 10)
 #define HEAD_MAX 1024
+#define LINGER_NS (2 * NS_PER_S) /* a refused client gets so long to read why */
 
 int conn_new(struct conn **out, struct server *s, int fd, unsigned index, struct error *err)
 {
@@ -208,7 +209,9 @@ void conn_flush(struct conn *c)
 
 void conn_wake(struct conn *c, int64_t now_ns)
 {
-    if (c->hold_ns != 0 && c->hold_ns <= now_ns)
+    if (c->shut)
+        conn_kill(c);
+    else if (c->hold_ns != 0 && c->hold_ns <= now_ns)
         conn_flush(c);
     if (c->job && !c->dead)
         job_wake(c->job, now_ns);
@@ -295,6 +298,7 @@ static void take_request(struct conn *c)
     c->busy = true;
     if (got == HTTP_BAD) {
         c->keep_alive = false;
+        c->lingers = true;
         route_refuse(c, refusal.status, refusal.why);
         return;
     }
@@ -313,18 +317,22 @@ static void take_request(struct conn *c)
 
 void conn_readable(struct conn *c)
 {
-    char *to = buf_reserve(&c->in, READ_SIZE);
+    char dropped[4096];
+    size_t room = c->lingers ? sizeof dropped : READ_SIZE;
+    char *to = c->lingers ? dropped : buf_reserve(&c->in, READ_SIZE);
     if (!to) {
         conn_kill(c);
         return;
     }
-    ssize_t got = recv(c->fd, to, READ_SIZE, 0);
+    ssize_t got = recv(c->fd, to, room, 0);
     if (got < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR))
         return;
     if (got <= 0) {
         conn_kill(c); /* an end of its half is taken as gone, as llama-server does */
         return;
     }
+    if (c->lingers)
+        return;
     c->in.n += (size_t)got;
     /* While an answer is in the making no more than one read of the next request is taken. */
     if (c->busy)
@@ -352,6 +360,15 @@ bool conn_settle(struct conn *c)
             reset(c);
         else
             shutdown(c->fd, SHUT_WR);
+        if (c->lingers && !c->dead && !c->shut) {
+            /* closing with bytes unread would reset the connection, and the answer with it */
+            c->shut = true;
+            buf_release(&c->in);
+            watch(c, POLLER_IN);
+            c->hold_ns = clock_mono_ns() + LINGER_NS;
+            conn_wake_at(c, c->hold_ns);
+            return false;
+        }
         conn_free(c);
         return true;
     }

@@ -43,6 +43,8 @@ struct conn {
     bool chunked;       /* this answer's body */
     bool closing;       /* once everything is sent */
     bool resetting;     /* and then with a reset */
+    bool shut;          /* lingers, and everything was sent */
+    bool lingers;       /* refused: what still comes is read and dropped until the peer closes */
     bool dead, in_todo; /* dead: the socket is of no use any more */
     bool refuses_next;  /* keepalive-close: a further request finds the connection closed */
     /* how writes are spoilt */

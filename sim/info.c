@@ -101,8 +101,14 @@ static void props(struct conn *c, const struct http_request *request)
     json_put_bool(&w, true);
     json_key(&w, "endpoint_metrics");
     json_put_bool(&w, true);
+    json_key(&w, "chat_template");
+    json_put_cstr(&w, s->profile->template);
+    json_key(&w, "bos_token");
+    json_put_cstr(&w, "");
+    json_key(&w, "eos_token");
+    json_put_cstr(&w, "<|im_end|>");
     json_key(&w, "build_info");
-    json_put_cstr(&w, "tally-sim");
+    json_put_cstr(&w, s->profile->fingerprint);
     json_end_object(&w);
     send_json(c, &body);
     buf_release(&body);

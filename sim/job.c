@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "route.h"
 
-/* A reused answer's length when the model ends it itself: geometric, at least one token. */
+/* An answer's length when the model ends it itself: geometric, at least one token. */
 static int64_t natural_length(struct random *r, int64_t mean)
 {
     double n = 1 + random_exponential(r) * (double)(mean - 1);
@@ -277,6 +277,20 @@ static size_t common(const struct slot_cache *cache, const struct token_ids *ids
     return n;
 }
 
+static void tell_progress(struct choice *ch, int64_t processed, int64_t t_ns)
+{
+    struct job *job = ch->job;
+    struct buf *out = &job->s->scratch;
+    if (!job->ask.return_progress || !job->ask.stream || job->ask.kind != ASK_CHAT ||
+        job->s->profile->dialect != DIALECT_LLAMA)
+        return;
+    open_stream(job);
+    buf_reset(out);
+    answer_progress(ch, processed, (t_ns - ch->admit_ns) / NS_PER_MS, out);
+    conn_chunk(job->c, buf_str(out));
+    conn_flush(job->c);
+}
+
 /* The free slot that knows most of the prompt; among equals the one longest unused. */
 static int hook_admit(void *ctx, const struct model *m, struct model_seq *seq, int64_t t_ns)
 {
@@ -308,6 +322,7 @@ static int hook_admit(void *ctx, const struct model *m, struct model_seq *seq, i
     seq->prompt_left = job->prompt_n - ch->cached > 0 ? job->prompt_n - ch->cached : 1;
     s->totals.prompt_tokens += job->prompt_n;
     s->totals.cached_tokens += ch->cached;
+    tell_progress(ch, ch->cached, t_ns);
     return best;
 }
 
@@ -342,7 +357,8 @@ static void remember(struct choice *ch)
     cache->n = n;
 }
 
-/* The faults that strike behind so many tokens. True when the answer is over. */
+/* The faults that strike behind so many tokens; an answer that is not streamed can only be cut off.
+ * True when it is over. */
 static bool strikes(struct choice *ch)
 {
     struct job *job = ch->job;
@@ -359,6 +375,8 @@ static bool strikes(struct choice *ch)
         c->keep_alive = false;
     } else if (fault_has(f, FAULT_CUT) && ch->made == f->arg[FAULT_CUT]) {
         c->keep_alive = false;
+    } else if (!job->ask.stream) {
+        return false;
     } else if (fault_has(f, FAULT_BAD_CHUNK_SIZE) && ch->made == f->arg[FAULT_BAD_CHUNK_SIZE]) {
         conn_raw(c, STR("xyz\r\n"));
         c->keep_alive = false;
@@ -474,8 +492,10 @@ static bool hook_token(void *ctx, struct model_seq *seq, int64_t t_ns)
     bool last;
     if (job->ended || job->c->dead)
         return false;
-    if (ch->made == 0)
+    if (ch->made == 0) {
         ch->first_ns = t_ns;
+        tell_progress(ch, job->prompt_n, t_ns);
+    }
     ch->last_ns = t_ns;
     if (ch->wanted > 0) {
         if (job_draw(ch) < 0) {
@@ -487,11 +507,10 @@ static bool hook_token(void *ctx, struct model_seq *seq, int64_t t_ns)
     /* a stop token takes a step of its own and gives no text: the model's time is that of one
      * token more, which is left out here as no client can tell */
     last = ch->made >= ch->wanted;
-    if (job->ask.stream) {
+    if (job->ask.stream)
         job_send_token(ch, last);
-        if (strikes(ch))
-            return false;
-    }
+    if (strikes(ch))
+        return false;
     if (last)
         finish_choice(ch);
     if (!job->ended)

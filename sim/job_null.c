@@ -159,7 +159,7 @@ void null_wake(struct job *job, int64_t now_ns)
 
 void null_pump(struct server *s)
 {
-    for (size_t i = 0; s->flat_out > 0 && i < SERVER_CONNECTIONS_MAX; i++) {
+    for (size_t i = 0; s->flat_out > 0 && i < s->conns_end; i++) {
         struct conn *c = s->conns[i];
         if (!c || c->dead || !c->job || c->job->ended || c->job->due_ns != INT64_MAX ||
             c->out_at < c->out.n)

@@ -39,7 +39,7 @@ static const struct option table[] = {
     {"jitter", REAL, AT(jitter), "SHARE", "0.02", "each step is up to this share longer or shorter (0 to 1)", 0, 0},
     {"seed", INTEGER, AT(seed), "N", "1", "of the jitter and of natural lengths", 0, INT64_MAX},
     {"Answers", HEADING, 0, NULL, NULL, NULL, 0, 0},
-    {"text", CHOICE, AT(text), "stable|noisy", "stable", "stable: reads back as the same tokens; noisy: it does not", 0, 0},
+    {"text", CHOICE, AT(text), "stable|noisy", "stable", "stable: reads back as the same tokens; noisy: it mostly does not", 0, 0},
     {"natural-tokens", INTEGER, AT(natural_tokens), "N", "64", "mean length of an answer that the model ends itself", 1, 1000000},
     {"tokens-per-chunk", INTEGER, AT(tokens_per_chunk), "N", "1", "tokens in one event", 1, 1024},
     {"reasoning", INTEGER, AT(reasoning), "N", "0", "the first N tokens come as reasoning_content", 0, 1000000},

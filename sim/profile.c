@@ -5,6 +5,16 @@
 /* What Qwen2.5's template puts in front when the conversation has no system message. */
 #define QWEN_SYSTEM "You are Qwen, created by Alibaba Cloud. You are a helpful assistant."
 
+/* wrap.c in Jinja's words. */
+#define QWEN_TEMPLATE                                                                  \
+    "{%- for message in messages %}"                                                   \
+    "{%- if loop.first and message.role != 'system' %}"                                \
+    "{{- '<|im_start|>system\\n" QWEN_SYSTEM "<|im_end|>\\n' }}"                       \
+    "{%- endif %}"                                                                     \
+    "{{- '<|im_start|>' + message.role + '\\n' + message.content + '<|im_end|>\\n' }}" \
+    "{%- endfor %}"                                                                    \
+    "{%- if add_generation_prompt %}{{- '<|im_start|>assistant\\n' }}{%- endif %}"
+
 const struct profile profiles[] = {
     {
         .name = "llama-server",
@@ -21,6 +31,7 @@ const struct profile profiles[] = {
         .logprobs = true,
         .reports_cached = true,
         .cache_block = 1,
+        .template = QWEN_TEMPLATE,
         .server = "llama.cpp",
         .fingerprint = "b1-80fb11a",
     },

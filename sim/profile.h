@@ -38,6 +38,7 @@ struct profile {
     bool token_ids;       /* return_token_ids gives ids in each choice */
     bool reports_cached;  /* prompt_tokens_details.cached_tokens */
     unsigned cache_block; /* a prompt's known prefix is reused in such steps; 0: not at all */
+    const char *template; /* the same in Jinja, as /props shows it; NULL: not shown */
     const char *server;   /* the header; NULL: none */
     const char *fingerprint;
 };

@@ -68,6 +68,8 @@ static void generate(struct conn *c, const struct http_request *request, enum as
 
 void route(struct conn *c, const struct http_request *request)
 {
+    if (str_eq(request->method, STR("HEAD")))
+        c->keep_alive = false; /* the refusal that follows has a body, which HEAD's must not */
     for (size_t i = 0; i < sizeof generation / sizeof generation[0]; i++) {
         if (generation[i].dialects & 1u << c->s->profile->dialect &&
             str_eq(request->path, str_of(generation[i].path))) {

@@ -171,12 +171,13 @@ int server_new(struct server **out, const struct sim_options *o, struct error *e
         return error_no_memory(err);
     s->o = o;
     s->listen_fd = s->times.fd = -1;
+    s->accepts = true;
     s->profile = profile_find(o->profile);
     s->model_name = name_of(o);
     s->start_s = clock_real_ns() / NS_PER_S;
     buf_init(&s->scratch, SCRATCH_MAX);
     s->conns = calloc(SERVER_CONNECTIONS_MAX, sizeof *s->conns);
-    s->todo = calloc(SERVER_CONNECTIONS_MAX, sizeof *s->todo);
+    s->todo = calloc(2 * SERVER_CONNECTIONS_MAX, sizeof *s->todo);
     s->cache = calloc((size_t)o->slots, sizeof *s->cache);
     if (!s->conns || !s->todo || !s->cache) {
         error_no_memory(err);
@@ -236,9 +237,11 @@ static void accept_all(struct server *s)
     for (;;) {
         int one = 1, fd = accept(s->listen_fd, NULL, NULL);
         unsigned i = 0;
+        if (fd < 0 && (errno == EMFILE || errno == ENFILE) && s->n_conns > 0 &&
+            poller_set(s->poller, s->listen_fd, 0, TAG_LISTEN, &err) == 0)
+            s->accepts = false; /* until a connection ends */
         if (fd < 0)
-            return; /* EAGAIN, or a connection that went away; the listener says when to try again
-                     */
+            return;
         if (s->n_conns == SERVER_CONNECTIONS_MAX || not_blocking(fd) < 0) {
             turn_away(fd);
             continue;
@@ -251,7 +254,20 @@ static void accept_all(struct server *s)
             turn_away(fd);
         else
             s->n_conns++;
+        if (i >= s->conns_end)
+            s->conns_end = i + 1;
     }
+}
+
+static void forget(struct server *s, unsigned index)
+{
+    struct error err;
+    s->conns[index] = NULL;
+    s->n_conns--;
+    while (s->conns_end > 0 && !s->conns[s->conns_end - 1])
+        s->conns_end--;
+    if (!s->accepts)
+        s->accepts = poller_set(s->poller, s->listen_fd, POLLER_IN, TAG_LISTEN, &err) == 0;
 }
 
 static struct conn *find(const struct server *s, uint64_t tag)
@@ -260,18 +276,18 @@ static struct conn *find(const struct server *s, uint64_t tag)
     return c && conn_tag(c) == tag ? c : NULL;
 }
 
-/* Settling may take a next request, which may ask to be settled again. */
+/* Settling may take a next request, which may ask to be settled again: with the next round, so that
+ * one connection's pipeline does not keep the others waiting. Each stands in a round once. */
 static void settle_all(struct server *s)
 {
-    for (size_t i = 0; i < s->n_todo; i++) {
+    size_t n = s->n_todo;
+    for (size_t i = 0; i < n; i++) {
         unsigned index = s->todo[i];
-        if (conn_settle(s->conns[index])) {
-            s->conns[index] = NULL;
-            s->n_conns--;
-        }
-        if (i + 1 == s->n_todo)
-            s->n_todo = 0;
+        if (conn_settle(s->conns[index]))
+            forget(s, index);
     }
+    s->n_todo -= n;
+    memmove(s->todo, s->todo + n, s->n_todo * sizeof *s->todo);
 }
 
 static void handle(struct server *s, const struct poller_event *e)
@@ -302,7 +318,7 @@ int server_run(struct server *s, int stop_fd, struct error *err)
     for (;;) {
         int64_t due_ns = earlier(model_next_ns(&s->model), timers_next_ns(&s->timers)), now_ns;
         uint64_t tag;
-        int n = poller_wait(s->poller, s->flat_out > 0 ? 0 : due_ns, events, err);
+        int n = poller_wait(s->poller, s->flat_out > 0 || s->n_todo > 0 ? 0 : due_ns, events, err);
         if (n < 0)
             return -1;
         for (int i = 0; i < n; i++) {

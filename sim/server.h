@@ -51,13 +51,14 @@ struct server {
     struct conn **conns; /* SERVER_CONNECTIONS_MAX; NULL where free */
     unsigned *todo;      /* indices of connections to settle once no hook runs */
     size_t n_conns, n_todo;
+    size_t conns_end; /* no connection stands behind */
+    bool accepts;     /* false while the system has no descriptor left */
     uint32_t generation;
     int64_t number;  /* of generation requests, from 1 */
     size_t flat_out; /* streams that send as fast as can be */
     int64_t start_s; /* UTC */
     struct server_totals totals;
     struct buf scratch; /* for the event that is being written */
-    bool failed;        /* out of memory in a hook: the loop ends with error */
 };
 
 int server_new(struct server **out, const struct sim_options *o,
