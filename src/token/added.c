@@ -241,9 +241,9 @@ static int by_place(const void *pa, const void *pb)
 static int settle_chain(struct added_hits *hits, size_t first, size_t end, struct error *err)
 {
     size_t n = hits->n - first, kept = 0;
-    struct added_hit *h = hits->hit + first;
     if (n < 2)
         return 0;
+    struct added_hit *h = hits->hit + first;
     size_t base = h[0].from;
     uint8_t *taken = calloc(end - base, 1);
     if (!taken)
