@@ -9,8 +9,6 @@
 #include "wire/wakeup.h"
 
 #define IDLE_HANDLES_MAX 1024 /* kept for the next requests */
-#define READ_SIZE 16384       /* libcurl's buffer: what one read takes at most */
-#define TLS_READ_SIZE 17408   /* a TLS record with its header and tag */
 
 const struct read_now *loop_now(const struct wire_loop *loop)
 {
@@ -96,9 +94,10 @@ static void link_out(struct wire_loop *loop, struct wire_transfer *t)
     loop->in_flight--;
 }
 
-static void hand_over(struct wire_loop *loop, struct wire_transfer *t)
+void loop_hand_over(struct wire_loop *loop, struct wire_transfer *t)
 {
     struct wire_exchange *x = t->x;
+    loop_forget_held(loop, t);
     curl_multi_remove_handle(loop->multi, t->easy);
     link_out(loop, t);
     t->x = NULL;
@@ -109,7 +108,7 @@ static void hand_over(struct wire_loop *loop, struct wire_transfer *t)
         wire_exchange_free(x);
 }
 
-static void take_finished(struct wire_loop *loop)
+void loop_take_finished(struct wire_loop *loop)
 {
     CURLMsg *m;
     int left;
@@ -120,24 +119,15 @@ static void take_finished(struct wire_loop *loop)
             continue;
         curl_easy_getinfo(m->easy_handle, CURLINFO_PRIVATE, (char **)&t);
         transfer_conclude(t, rc, loop->now.t_user_ns);
-        hand_over(loop, t);
+        loop_hand_over(loop, t);
     }
 }
 
-static int curl_trouble(CURLMcode rc, struct error *err)
+int loop_curl_trouble(CURLMcode rc, struct error *err)
 {
     if (rc == CURLM_OUT_OF_MEMORY)
         return error_no_memory(err);
     return error_set(err, ERROR_ENVIRONMENT, "libcurl: %s", curl_multi_strerror(rc));
-}
-
-static void begin_event(struct wire_loop *loop, int fd, int64_t t_user, int64_t t_lower)
-{
-    loop->now = (struct read_now){.serial = loop->now.serial + 1,
-                                  .fd = fd,
-                                  .t_user_ns = t_user,
-                                  .t_lower_ns = t_lower,
-                                  .t_kernel_ns = TIME_NONE};
 }
 
 static int run_timers(struct wire_loop *loop, struct error *err)
@@ -145,10 +135,10 @@ static int run_timers(struct wire_loop *loop, struct error *err)
     int running;
     long ms = -1;
     CURLMcode rc;
-    begin_event(loop, -1, clock_mono_ns(), loop->seen.t_lower_ns);
+    loop_begin_event(loop, -1, clock_mono_ns(), loop->seen.t_lower_ns);
     rc = curl_multi_socket_action(loop->multi, CURL_SOCKET_TIMEOUT, 0, &running);
     if (rc != CURLM_OK)
-        return curl_trouble(rc, err);
+        return loop_curl_trouble(rc, err);
     /* libcurl calls on_timer only when its next time differs from the last it told: ask. */
     curl_multi_timeout(loop->multi, &ms);
     return on_timer(loop->multi, ms, loop);
@@ -179,7 +169,7 @@ int wire_loop_send(struct wire_loop *loop, const struct wire_request *r, struct 
     rc = curl_multi_add_handle(loop->multi, t->easy);
     if (rc != CURLM_OK) {
         transfer_drop(loop, t);
-        return curl_trouble(rc, err);
+        return loop_curl_trouble(rc, err);
     }
     link_in(loop, t);
     t->t_base_ns = clock_mono_ns();
@@ -196,7 +186,7 @@ void wire_loop_cancel_all(struct wire_loop *loop)
         transfer_conclude(t, CURLE_OK, now);
         t->x->end = WIRE_END_CANCELLED;
         memcpy(t->x->error, "cancelled", sizeof "cancelled");
-        hand_over(loop, t);
+        loop_hand_over(loop, t);
     }
 }
 
@@ -206,68 +196,6 @@ size_t wire_loop_in_flight(const struct wire_loop *loop)
 }
 
 /* --- one step ------------------------------------------------------------------------------- */
-
-static void look_at_kernel(struct wire_loop *loop, struct loop_socket *s, int fd)
-{
-    int64_t real_ns, kernel_ns;
-    size_t most = s->tls ? TLS_READ_SIZE : READ_SIZE;
-    if (kernel_time_peek(fd, most, &loop->now.peeked, &real_ns) < 0)
-        return;
-    loop->counts.kernel_reads++;
-    s->more = loop->now.peeked == most;
-    kernel_ns = clock_map_to_mono(&loop->map, real_ns);
-    if (kernel_ns > loop->now.t_user_ns) /* it came after poll had reported the socket */
-        loop->now.t_user_ns = clock_mono_ns();
-    if (kernel_ns > loop->now.t_user_ns + loop->map.error_ns + CLOCK_MAP_SLACK_NS)
-        return; /* from the future: the real clock has been set */
-    loop->now.t_kernel_ns = kernel_ns < loop->now.t_user_ns ? kernel_ns : loop->now.t_user_ns;
-}
-
-/* The first socket of a batch is stamped with poll's return. So are the others where the kernel
- * shows that their bytes had come by then; where it shows nothing, they may have come since. */
-static int64_t user_time(const struct wire_loop *loop, const struct loop_socket *s, size_t i)
-{
-    return i == 0 || s->stamped ? loop->seen.t_return_ns : clock_mono_ns();
-}
-
-static void burn(int64_t ns)
-{
-    int64_t until = clock_mono_ns() + ns;
-    while (clock_mono_ns() < until)
-        ;
-}
-
-static int handle(struct wire_loop *loop, size_t i, struct error *err)
-{
-    const struct poller_event *e = &loop->seen.events[i];
-    int fd = (int)(uint32_t)e->tag, bits = 0, running;
-    struct loop_socket *s = loop_socket_at(loop, fd);
-    CURLMcode rc;
-    if (!s || s->generation != (uint32_t)(e->tag >> 32))
-        return 0; /* closed while this batch was handled */
-    begin_event(loop, fd, user_time(loop, s, i), loop->seen.t_lower_ns);
-    if (loop->o.burn_ns > 0)
-        burn(loop->o.burn_ns);
-    if (e->what & POLLER_IN) {
-        bits |= CURL_CSELECT_IN;
-        loop->counts.reads++;
-        if (s->more) /* what the last read left behind may have come with it */
-            loop->now.t_lower_ns = s->lower_ns;
-        s->more = false;
-        if (s->stamped)
-            look_at_kernel(loop, s, fd);
-        s->lower_ns = loop->now.t_lower_ns;
-    }
-    if (e->what & POLLER_OUT)
-        bits |= CURL_CSELECT_OUT;
-    if (e->what & POLLER_ERROR)
-        bits |= CURL_CSELECT_ERR;
-    rc = curl_multi_socket_action(loop->multi, fd, bits, &running);
-    if (rc != CURLM_OK)
-        return curl_trouble(rc, err);
-    take_finished(loop);
-    return 0;
-}
 
 static int check_sockets(struct wire_loop *loop, struct error *err)
 {
@@ -289,8 +217,10 @@ static void count_wait(struct wire_loop *loop, int64_t began_ns)
 int wire_loop_step(struct wire_loop *loop, int64_t deadline_ns, struct error *err)
 {
     int64_t until, began_ns;
-    take_finished(loop); /* what ended while it was sent */
+    loop_take_finished(loop); /* what ended while it was sent */
     until = deadline_ns < loop->curl_deadline_ns ? deadline_ns : loop->curl_deadline_ns;
+    if (loop->held)
+        until = INT64_MIN; /* what is held back goes on right after what is ready */
     began_ns = clock_mono_ns();
     if (poller_wait(loop->poller, until, &loop->seen, err) < 0)
         return -1;
@@ -298,11 +228,13 @@ int wire_loop_step(struct wire_loop *loop, int64_t deadline_ns, struct error *er
     if (loop->seen.t_return_ns - loop->map.looked_ns >= NS_PER_S)
         clock_map_look(&loop->map);
     for (size_t i = 0; i < loop->seen.n; i++)
-        if (handle(loop, i, err) < 0)
+        if (loop_handle(loop, i, err) < 0)
             return -1;
+    if (loop_resume_held(loop, err) < 0)
+        return -1;
     if (loop->curl_deadline_ns <= clock_mono_ns() && run_timers(loop, err) < 0)
         return -1;
-    take_finished(loop);
+    loop_take_finished(loop);
     return check_sockets(loop, err);
 }
 
@@ -375,7 +307,7 @@ void wire_loop_free(struct wire_loop *loop)
     if (loop->multi)
         while (loop->first)
             /* NOLINTNEXTLINE(clang-analyzer-*): link_out took it off the list */
-            hand_over(loop, loop->first);
+            loop_hand_over(loop, loop->first);
     while (loop->idle) {
         struct wire_transfer *t = loop->idle;
         loop->idle = t->next;

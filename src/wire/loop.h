@@ -24,7 +24,7 @@ struct wire_loop {
     CURLM *multi;
     struct poller *poller;
     struct clock_map map;
-    struct wire_transfer *first, *last, *idle;
+    struct wire_transfer *first, *last, *idle, *held;
     size_t in_flight, idle_n;
     uint64_t next_seq;
     int64_t next_connection;
@@ -43,5 +43,16 @@ struct wire_loop {
 struct loop_socket *loop_socket_at(struct wire_loop *loop, int fd);
 /* libcurl's CURLMOPT_SOCKETFUNCTION: which sockets to watch, and whose they are. */
 int loop_on_socket(CURL *easy, curl_socket_t fd, int what, void *arg, void *socket_arg);
+
+int loop_curl_trouble(CURLMcode rc, struct error *err);
+/* Hands every transfer that has ended to on_done. */
+void loop_take_finished(struct wire_loop *loop);
+void loop_hand_over(struct wire_loop *loop, struct wire_transfer *t);
+
+/* loop_reads.c */
+void loop_begin_event(struct wire_loop *loop, int fd, int64_t t_user, int64_t t_lower);
+int loop_handle(struct wire_loop *loop, size_t i, struct error *err) TALLY_MUST_CHECK;
+int loop_resume_held(struct wire_loop *loop, struct error *err) TALLY_MUST_CHECK;
+void loop_forget_held(struct wire_loop *loop, struct wire_transfer *t);
 
 #endif

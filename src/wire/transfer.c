@@ -96,6 +96,8 @@ static struct read_now now_of(const struct wire_transfer *t)
 static int stamp_body(struct wire_transfer *t, struct read_now *now, const char *p, size_t n)
 {
     size_t kernel = t->shares ? 0 : covered(t, now, p, n);
+    if (t->resuming)
+        return add_stamp(t, now, now->t_kernel_ns != TIME_NONE, n);
     if (kernel > 0 && add_stamp(t, now, true, kernel) < 0)
         return -1;
     if (kernel == n)
@@ -110,6 +112,11 @@ static size_t on_body(char *p, size_t size, size_t count, void *arg)
     struct wire_transfer *t = arg;
     struct read_now now = now_of(t);
     size_t n = size * count;
+    if (t->raw_reads > 1 && !t->resuming && !t->shares) {
+        if (!t->held)
+            loop_hold(t->loop, t);
+        return CURL_WRITEFUNC_PAUSE;
+    }
     if (n > WIRE_RESPONSE_MAX - t->x->body.n || t->x->reads_n >= SAMPLE_READS_MAX) {
         t->too_much = true;
         return 0;
@@ -143,6 +150,16 @@ static size_t on_header(char *p, size_t size, size_t count, void *arg)
     return n;
 }
 
+/* The read that was looked ahead to has been made. */
+static void finish_look_ahead(struct wire_transfer *t, size_t n)
+{
+    size_t cost = t->tls ? TLS_RECORD_COST : 0;
+    if (t->ahead.t_kernel_ns != TIME_NONE && n + cost <= t->ahead.peeked)
+        return;
+    t->ahead.t_kernel_ns = TIME_NONE; /* some of it came after the look */
+    t->ahead.t_user_ns = clock_mono_ns();
+}
+
 /* libcurl shows every raw read here before it takes the chunk framing off. */
 static int on_debug(CURL *easy, curl_infotype type, char *p, size_t n, void *arg)
 {
@@ -153,12 +170,18 @@ static int on_debug(CURL *easy, curl_infotype type, char *p, size_t n, void *arg
         return 0;
     if (t->raw_serial != serial) {
         t->raw_serial = serial;
-        t->raw_seen = t->raw_n = 0;
+        t->raw_seen = t->raw_n = t->raw_reads = 0;
         t->raw = NULL;
     }
     t->raw_seen += t->raw_n;
     t->raw = type == CURLINFO_DATA_IN ? p : NULL;
     t->raw_n = n;
+    if (type != CURLINFO_DATA_IN || t->shares)
+        return 0;
+    if (++t->raw_reads == 1)
+        loop_look_ahead(t->loop, t);
+    else
+        finish_look_ahead(t, n);
     return 0;
 }
 

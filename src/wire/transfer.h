@@ -41,6 +41,11 @@ struct wire_transfer {
     size_t raw_seen; /* before `raw` */
     const char *raw;
     size_t raw_n;
+    unsigned raw_reads; /* reads with body bytes */
+    /* The second read of an event: held back in libcurl with the stamps it will get. */
+    struct read_now ahead;
+    struct wire_transfer *next_held;
+    bool held, resuming;
     uint64_t stamp_serial; /* the event that the last stamp is of */
     bool stamp_kernel;
     char message[CURL_ERROR_SIZE];
@@ -62,5 +67,9 @@ int64_t loop_connection(const struct wire_loop *loop, int fd);
 /* The descriptor of the connection with that local port; -1. libcurl does not say which connection
  * it chose for a request, but it does tell the pre-request callback the port. */
 int loop_find_socket(struct wire_loop *loop, int local_port);
+/* A read has been made, and libcurl may make another within the same event: what is known of it. */
+void loop_look_ahead(struct wire_loop *loop, struct wire_transfer *t);
+/* Has the transfer's second read given out later, with the stamps in t->ahead. */
+void loop_hold(struct wire_loop *loop, struct wire_transfer *t);
 
 #endif
