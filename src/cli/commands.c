@@ -7,11 +7,15 @@ extern const struct command cmd_count;
 extern const struct command cmd_key;
 extern const struct command cmd_ledger;
 extern const struct command cmd_run;
+extern const struct command cmd_show;
+extern const struct command cmd_verify;
 
 const struct command *const tally_commands[] = {
     &cmd_count,
     &cmd_corpus,
     &cmd_run,
+    &cmd_show,
+    &cmd_verify,
     &cmd_ledger,
     &cmd_key,
     &cmd_completions,
