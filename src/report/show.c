@@ -109,7 +109,7 @@ void show_metric(struct show *s, const struct json *band, const char *path, bool
     text_right(s->out, str_of(letter), columns);
 }
 
-static struct str explain(struct str reason)
+struct str show_explain(struct str reason)
 {
     static const struct {
         const char *name, *help;
@@ -132,7 +132,7 @@ void show_legend(struct show *s)
         show_null(s, s->reasons[i], letter);
         if (i == 0)
             buf_addc(s->out, '\n');
-        struct str help = explain(s->reasons[i]);
+        struct str help = show_explain(s->reasons[i]);
         buf_addf(&line, "%.*s%s%.*s", STR_ARG(s->reasons[i]), help.n ? ": " : "", STR_ARG(help));
         text_cell(s->out, str_of(letter), 4);
         text_wrap(s->out, buf_str(&line), 4);

@@ -27,6 +27,7 @@ const struct json *show_band(const struct show *s, struct str lane, int64_t band
                              int64_t replicate);
 /* The letter of a reason: "-a". */
 void show_null(struct show *s, struct str reason, char out[8]);
+struct str show_explain(struct str reason); /* in words; "" for one that nobody knows */
 /* A number right-aligned in so many columns: `text` is the receipt's, ms rounded for reading. */
 void show_number(struct show *s, const struct json *value, bool ms, size_t columns);
 /* A value of a band's metrics, or its null with the letter of its reason. path: "ttft_ms.p50". */

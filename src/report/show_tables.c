@@ -202,10 +202,40 @@ static void put_bound(struct show *s, const struct json *pair, const char *name,
     text_right(s->out, str_of(letter), 12);
 }
 
+/* The one reason why every ratio of the pair is null; "" when there is any ratio. */
+static struct str common_reason(const struct json *pair)
+{
+    const struct json *ratios = json_get(pair, "ratios"),
+                      *reasons = json_get(pair, "unproduced_fields");
+    struct str all = {"", 0};
+    for (size_t i = 0; json_is(ratios, JSON_OBJECT) && i < ratios->n; i++) {
+        char path[96];
+        if (ratios->members[i].value.type != JSON_NULL)
+            return (struct str){"", 0};
+        snprintf(path, sizeof path, "ratios.%.*s", STR_ARG(str_first(ratios->members[i].name, 64)));
+        struct str one = show_text(json_get(reasons, path), NULL);
+        if (i && !str_eq(one, all))
+            return (struct str){"", 0};
+        all = one;
+    }
+    return all;
+}
+
 static void put_pair(struct show *s, const struct json *pair)
 {
     const struct json *ratios = json_get(pair, "ratios");
+    struct str why = common_reason(pair);
     put_pair_work(s, pair);
+    if (why.n) {
+        struct buf line = BUF_INIT(BUF_ANY);
+        buf_addf(&line, "no ratio: %.*s", STR_ARG(why));
+        if (show_explain(why).n)
+            buf_addf(&line, ", %.*s", STR_ARG(show_explain(why)));
+        text_wrap(s->out, buf_str(&line), 4);
+        buf_addc(s->out, '\n');
+        buf_release(&line);
+        return;
+    }
     for (size_t i = 0; json_is(ratios, JSON_OBJECT) && i < ratios->n; i++) {
         const struct json_member *m = &ratios->members[i];
         char name[64];
