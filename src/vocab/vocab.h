@@ -27,6 +27,7 @@
 #define VOCAB_MERGES_MAX ((1u << 22) - 1) /* ranks are below this */
 #define VOCAB_ADDED_MAX (1u << 18)
 #define VOCAB_TOKEN_BYTES_MAX 65535u /* of one token's text */
+#define VOCAB_TEMPLATES_MAX 32       /* named chat templates */
 #define VOCAB_MEMORY_MAX ((size_t)1 << 30)
 #define VOCAB_NONE UINT32_MAX
 
@@ -79,6 +80,11 @@ struct vocab_gguf {
     bool has_prefix_flag, add_space_prefix, remove_extra_whitespaces, escape_whitespaces;
 };
 
+/* A GGUF's tokenizer.chat_template.NAME. */
+struct vocab_template {
+    struct str name, text;
+};
+
 struct vocab {
     enum vocab_format format;
     enum vocab_model model;
@@ -93,8 +99,10 @@ struct vocab {
     /* tokenizer.json without the lists: normalizer, pre_tokenizer, model's flags … NULL for GGUF */
     const struct json *config;
     struct vocab_gguf gguf;
-    struct str chat_template; /* {NULL, 0} when the file holds none */
-    size_t read;              /* bytes of the file that were read, from its start */
+    struct str chat_template;                             /* {NULL, 0} when the file holds none */
+    struct vocab_template templates[VOCAB_TEMPLATES_MAX]; /* further ones, by name */
+    uint32_t templates_n;
+    size_t read; /* bytes of the file that were read, from its start */
 
     /* private */
     struct vocab_slot *index; /* text -> id */

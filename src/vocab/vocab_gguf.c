@@ -293,6 +293,24 @@ static int read_id(struct reader *r, struct str key, uint32_t type, uint32_t *to
     return take_u32(r, to, "a token id");
 }
 
+#define NAMED_TEMPLATE "tokenizer.chat_template."
+
+static int read_named_template(struct reader *r, struct str key, uint32_t type)
+{
+    struct vocab *v = r->v;
+    if (v->templates_n == VOCAB_TEMPLATES_MAX)
+        return error_set(r->err, ERROR_LIMIT, "more than %d named chat templates",
+                         VOCAB_TEMPLATES_MAX);
+    struct vocab_template *t = &v->templates[v->templates_n];
+    t->name = arena_str(&v->arena, str_skip(key, sizeof NAMED_TEMPLATE - 1));
+    if (!t->name.p)
+        return arena_check(&v->arena, "vocabulary", r->err);
+    if (read_string(r, key, type, &t->text) < 0)
+        return -1;
+    v->templates_n++;
+    return 0;
+}
+
 #define G "tokenizer.ggml."
 
 static int read_value(struct reader *r, struct str key, uint32_t type)
@@ -336,6 +354,8 @@ static int read_value(struct reader *r, struct str key, uint32_t type)
     for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
         if (str_eq(key, flags[i].key))
             return read_flag(r, key, type, flags[i].to, flags[i].has);
+    if (type == GGUF_STRING && str_starts(key, STR(NAMED_TEMPLATE)))
+        return read_named_template(r, key, type);
     if (type == GGUF_ARRAY) {
         if (str_eq(key, STR(G "tokens")))
             return read_tokens(r);
