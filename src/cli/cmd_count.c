@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "cli/cli.h"
 #include "cli/tokens.h"
+#include "cli/visible.h"
 #include "codec/json_write.h"
 #include "token/tokenizer.h"
 
@@ -62,35 +63,6 @@ static int encode(struct count *c, struct str text, const char *name, struct err
     return 0;
 }
 
-/* Text for a terminal: control characters and bytes that are no UTF-8 are escaped. */
-static void add_visible(struct buf *b, struct str s)
-{
-    uint32_t cp;
-
-    buf_addc(b, '"');
-    for (size_t at = 0, n; at < s.n; at += n) {
-        n = utf8_decode(s, at, &cp);
-        if (n == 0 || cp < 0x20 || cp == 0x7f) {
-            unsigned byte = (unsigned char)s.p[at];
-            n = 1;
-            if (byte == '\n')
-                buf_adds(b, "\\n");
-            else if (byte == '\t')
-                buf_adds(b, "\\t");
-            else if (byte == '\r')
-                buf_adds(b, "\\r");
-            else
-                buf_addf(b, "\\x%02x", byte);
-        } else if (cp == '"' || cp == '\\') {
-            buf_addc(b, '\\');
-            buf_addc(b, (char)cp);
-        } else {
-            buf_add(b, s.p + at, n);
-        }
-    }
-    buf_addc(b, '"');
-}
-
 static void print_pieces(struct count *c)
 {
     struct buf piece = BUF_INIT(BUF_ANY);
@@ -99,7 +71,7 @@ static void print_pieces(struct count *c)
         buf_reset(&piece);
         buf_reset(&c->scratch);
         (void)tokenizer_piece(c->tokenizer, c->ids.id[i], &piece);
-        add_visible(&c->scratch, buf_str(&piece));
+        cli_add_visible(&c->scratch, buf_str(&piece));
         fprintf(c->cli->out, "%8u  %.*s\n", (unsigned)c->ids.id[i], STR_ARG(buf_str(&c->scratch)));
     }
     buf_release(&piece);

@@ -6,12 +6,14 @@ extern const struct command cmd_corpus;
 extern const struct command cmd_count;
 extern const struct command cmd_key;
 extern const struct command cmd_ledger;
+extern const struct command cmd_render;
 extern const struct command cmd_run;
 extern const struct command cmd_show;
 extern const struct command cmd_verify;
 
 const struct command *const tally_commands[] = {
     &cmd_count,
+    &cmd_render,
     &cmd_corpus,
     &cmd_run,
     &cmd_show,

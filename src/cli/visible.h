@@ -1,0 +1,13 @@
+/*
+ * Text for a terminal, in double quotes: control characters and bytes that are no UTF-8 escaped.
+ *
+ *     cli_add_visible(&line, STR("a\n"));                // "a\n", with its quotes
+ */
+#ifndef TALLY_CLI_VISIBLE_H
+#define TALLY_CLI_VISIBLE_H
+
+#include "base/buf.h"
+
+void cli_add_visible(struct buf *b, struct str s);
+
+#endif
