@@ -172,6 +172,8 @@ static void set_failed(struct judge *j, const struct error *err)
 
 static void give_back(struct judge *j, struct judge_job *job)
 {
+    bool ok = job->ok; /* once in the list, the job is the timing thread's */
+
     job->next = NULL;
     pthread_mutex_lock(&j->mutex);
     if (j->last)
@@ -180,7 +182,7 @@ static void give_back(struct judge *j, struct judge_job *job)
         j->first = job;
     j->last = job;
     pthread_mutex_unlock(&j->mutex);
-    if (!job->ok) /* good news can wait until the loop wakes up anyway */
+    if (!ok) /* good news can wait until the loop wakes up anyway */
         j->config.wake(j->config.ctx);
 }
 
