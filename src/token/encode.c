@@ -383,7 +383,7 @@ static bool in_set(const struct split_step *step, uint32_t cp)
 {
     switch (step->set) {
     case SET_SPACE:
-        return fold_is(cp, FOLD_SPACE);
+        return uni_is(cp, UNI_SPACE);
     case SET_BERT_PUNCTUATION:
         return fold_is(cp, FOLD_BERT_PUNCTUATION);
     case SET_NUMERIC:
@@ -418,7 +418,7 @@ static int split_words(struct splitter *s)
     int kind = 0;
     for (size_t at = 0; at < text.n;) {
         uint32_t cp, n = uni_next((const uint8_t *)text.p + at, &cp);
-        int now = fold_is(cp, FOLD_WORD) ? 1 : fold_is(cp, FOLD_SPACE) ? 0 : 2;
+        int now = fold_is(cp, FOLD_WORD) ? 1 : uni_is(cp, UNI_SPACE) ? 0 : 2;
         if (now != kind) {
             if (kind && give(s, from, at) < 0)
                 return -1;

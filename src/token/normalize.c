@@ -17,6 +17,7 @@ void norm_text_reset(struct norm_text *t)
     buf_reset(&t->bytes);
     buf_reset(&t->origins);
     buf_reset(&t->scratch);
+    t->dropped = 0;
 }
 
 void norm_text_release(struct norm_text *t)
@@ -45,6 +46,8 @@ int norm_check(const struct norm_text *t, struct error *err)
 
 void norm_keep(struct norm_text *out, const struct norm_view *in, size_t from, size_t to)
 {
+    if (out->bytes.n == 0 && from < to)
+        out->dropped = from;
     buf_add(&out->bytes, in->text.p + from, to - from);
     if (!out->want_origin)
         return;
@@ -57,6 +60,8 @@ void norm_keep(struct norm_text *out, const struct norm_view *in, size_t from, s
 void norm_put(struct norm_text *out, const struct norm_view *in, size_t from, size_t to,
               struct str bytes)
 {
+    if (out->bytes.n == 0 && bytes.n)
+        out->dropped = from;
     buf_addstr(&out->bytes, bytes);
     if (!out->want_origin)
         return;

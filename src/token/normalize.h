@@ -34,6 +34,7 @@ struct norm_view {
 struct norm_text {
     bool want_origin;
     struct buf bytes, origins, scratch;
+    size_t dropped; /* bytes of the input that stand before what the first byte came from */
 };
 
 void norm_text_init(struct norm_text *t);

@@ -74,6 +74,13 @@ static bool strip_accents(struct buf *b, uint32_t cp, const struct norm_step *st
     return fold_is(cp, FOLD_ACCENT);
 }
 
+static bool strip_bert_accents(struct buf *b, uint32_t cp, const struct norm_step *step)
+{
+    (void)b;
+    (void)step;
+    return fold_is(cp, FOLD_BERT_ACCENT);
+}
+
 static bool clean(struct buf *b, uint32_t cp, const struct norm_step *step)
 {
     (void)step;
@@ -192,7 +199,7 @@ static int strip(struct norm_text *out, const struct norm_view *in, const struct
     uint32_t cp, n;
     while (step->left && from < to) {
         n = uni_next((const uint8_t *)text.p + from, &cp);
-        if (!fold_is(cp, FOLD_SPACE))
+        if (!uni_is(cp, UNI_SPACE))
             break;
         from += n;
     }
@@ -201,7 +208,7 @@ static int strip(struct norm_text *out, const struct norm_view *in, const struct
         while (((uint8_t)text.p[before] & 0xC0) == 0x80)
             before--;
         uni_next((const uint8_t *)text.p + before, &cp);
-        if (!fold_is(cp, FOLD_SPACE))
+        if (!uni_is(cp, UNI_SPACE))
             break;
         to = before;
     }
@@ -216,8 +223,11 @@ static int bert(struct norm_text *out, const struct norm_view *in, const struct 
                 struct error *err)
 {
     each_char *const each[] = {
-        step->clean ? clean : NULL,           step->chinese ? chinese : NULL, NULL, /* NFD */
-        step->accents ? strip_accents : NULL, step->lower ? lowercase : NULL,
+        step->clean ? clean : NULL,
+        step->chinese ? chinese : NULL,
+        NULL, /* NFD */
+        step->accents ? strip_bert_accents : NULL,
+        step->lower ? lowercase : NULL,
     };
     struct norm_text two[2];
     struct norm_view view = *in;
@@ -242,6 +252,7 @@ static int bert(struct norm_text *out, const struct norm_view *in, const struct 
     }
     if (status >= 0) {
         norm_keep(out, &view, 0, view.text.n);
+        out->dropped = two[0].dropped + two[1].dropped;
         status = norm_check(out, err) < 0 ? -1 : 1;
     }
     norm_text_release(&two[0]);

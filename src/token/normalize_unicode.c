@@ -71,7 +71,7 @@ static size_t first_settled(enum norm_form form, struct str text, size_t at)
         at += uni_next((const uint8_t *)text.p + at, &cp);
         for (uint32_t n; at < text.n; at += n) {
             n = uni_next((const uint8_t *)text.p + at, &cp);
-            if (uni_ccc(cp) == 0)
+            if (!(uni_prop(cp) & flag)) /* a starter, and not one that becomes marks */
                 break;
         }
         return at;

@@ -20,7 +20,8 @@ struct translator {
     struct buf *out;
     struct error *err;
     bool quantifiable; /* something stands before that a quantifier can follow */
-    unsigned fold;     /* depth of (?i..) that we are in */
+    bool in_class;     /* between [ and ] */
+    unsigned fold;     /* how many (?i..) there are */
 };
 
 static bool has(const struct set *s, uint32_t cp)
@@ -131,19 +132,20 @@ static void add_categories(struct set *s, uint32_t categories, bool inverted)
 
 /* The \w of Oniguruma (probed): letters, marks, decimal and letter numbers, connectors, and some.
  */
-static bool is_word(uint32_t cp)
+static bool is_word(uint32_t cp, bool in_class)
 {
     if (uni_is(cp, UNI_LETTER | UNI_MARK | UNI_BIT(UNI_ND) | UNI_BIT(UNI_NL) | UNI_BIT(UNI_PC)))
         return true;
-    return cp == 0xB2 || cp == 0xB3 || cp == 0xB9 || (cp >= 0xBC && cp <= 0xBE) ||
-           (cp >= 0x24B6 && cp <= 0x24E9) || (cp >= 0x1F130 && cp <= 0x1F149) ||
+    if (cp == 0xB2 || cp == 0xB3 || cp == 0xB9 || (cp >= 0xBC && cp <= 0xBE))
+        return !in_class;
+    return (cp >= 0x24B6 && cp <= 0x24E9) || (cp >= 0x1F130 && cp <= 0x1F149) ||
            (cp >= 0x1F150 && cp <= 0x1F169) || (cp >= 0x1F170 && cp <= 0x1F189);
 }
 
-static void add_word(struct set *s, bool inverted)
+static void add_word(struct set *s, bool inverted, bool in_class)
 {
     for (uint32_t cp = 0; cp < CODE_POINTS; cp++)
-        if (is_word(cp) != inverted)
+        if (is_word(cp, in_class) != inverted)
             add(s, cp);
 }
 
@@ -226,7 +228,7 @@ static int take_escape(struct translator *t, struct set *s, uint32_t *cp)
         return 1;
     case 'w':
     case 'W':
-        add_word(s, c == 'W');
+        add_word(s, c == 'W', t->in_class);
         return 1;
     case 'x':
         return take_hex(t, cp, 0);
@@ -346,6 +348,7 @@ static int class_atom(struct translator *t, bool bracket)
     uint32_t cp = 0;
     if (!s)
         return error_no_memory(t->err);
+    t->in_class = bracket;
     int got = bracket ? (take_class(t, s, 0) < 0 ? -1 : 1) : take_escape(t, s, &cp);
     if (got == 0)
         buf_addf(t->out, "\\x{%X}", cp);
@@ -361,7 +364,7 @@ static int word_boundary(struct translator *t, bool inverted)
     struct set *s = calloc(1, sizeof *s);
     if (!s)
         return error_no_memory(t->err);
-    add_word(s, false);
+    add_word(s, false, false);
     const char *const parts[] = {inverted ? "(?:(?<=" : "(?:(?<!",
                                  inverted ? ")(?=" : ")(?=", inverted ? ")|(?<!" : ")|(?<=", ")(?!",
                                  "))"};

@@ -39,7 +39,7 @@ int normalize_all(const struct pipeline *p, struct norm_view in, struct norm_tex
             return -1;
         if (!changed)
             continue;
-        bool first = in.first;
+        bool first = in.first && two[turn].dropped == 0;
         in = norm_text_view(&two[turn]);
         in.first = first;
         turn ^= 1;
