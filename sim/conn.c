@@ -269,6 +269,8 @@ void conn_last_chunk(struct conn *c)
 void conn_end(struct conn *c)
 {
     c->busy = false;
+    if (c->hold_ns == INT64_MAX)
+        c->hold_ns = 0; /* replay: now */
     if (!c->keep_alive)
         c->closing = true;
     conn_flush(c);

@@ -73,6 +73,7 @@ static bool answers_otherwise(struct job *job)
     struct buf body = BUF_INIT(4096);
     char retry[64];
     int status = 0;
+    bool floods = fault_has(f, FAULT_HEADER_FLOOD) || fault_has(f, FAULT_ENDLESS_LINE);
     const char *type = "application/json; charset=utf-8";
     retry[0] = 0;
     if (fault_has(f, FAULT_429)) {
@@ -103,7 +104,7 @@ static bool answers_otherwise(struct job *job)
     if (status != 0)
         conn_answer(c, status, type, buf_str(&body), retry);
     buf_release(&body);
-    return status != 0 || c->flood > 0;
+    return status != 0 || floods;
 }
 
 static void open_stream(struct job *job)
@@ -367,6 +368,7 @@ static bool strikes(struct choice *ch)
     struct buf *out = &job->s->scratch;
     buf_reset(out);
     if (fault_has(f, FAULT_STALL) && ch->made == 1) {
+        conn_flush(c);
         c->hold_ns = clock_mono_ns() + f->arg[FAULT_STALL];
         conn_wake_at(c, c->hold_ns);
     }
@@ -445,8 +447,6 @@ void job_end(struct job *job)
     if (job->ended)
         return;
     job->ended = true;
-    if (c->hold_ns == INT64_MAX)
-        c->hold_ns = 0; /* replay: now */
     conn_end(c);
 }
 
@@ -469,8 +469,6 @@ void job_finish(struct job *job)
         job_end(job);
         return;
     }
-    if (job->c->hold_ns == INT64_MAX)
-        job->c->hold_ns = 0;
     job->ended = true;
     finish_whole(job);
 }
@@ -478,7 +476,6 @@ void job_finish(struct job *job)
 /* A choice has all its tokens. */
 static void finish_choice(struct choice *ch)
 {
-    ch->finished = true;
     remember(ch);
     if (--ch->job->live == 0)
         job_finish(ch->job);
@@ -506,7 +503,7 @@ static bool hook_token(void *ctx, struct model_seq *seq, int64_t t_ns)
     }
     /* a stop token takes a step of its own and gives no text: the model's time is that of one
      * token more, which is left out here as no client can tell */
-    last = ch->made >= ch->wanted;
+    last = ch->finished = ch->made >= ch->wanted;
     if (job->ask.stream)
         job_send_token(ch, last);
     if (strikes(ch))

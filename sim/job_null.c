@@ -48,37 +48,47 @@ static void finish(struct choice *ch)
 {
     struct job *job = ch->job;
     ch->finished = true;
-    ch->last_ns = clock_mono_ns();
     if (job->due_ns == INT64_MAX)
         job->s->flat_out--;
     job->due_ns = 0;
     job_finish(job);
 }
 
+/* A token by the usual way: the first, which may follow the role, and the last, which may say why
+ * it ends. */
+static void emit_written(struct choice *ch, bool last)
+{
+    struct conn *c = ch->job->c;
+    size_t from = c->out.n, at;
+    job_send_token(ch, last);
+    at = find_stamp(ch->job, str_skip(buf_str(&c->out), from));
+    if (at > 0)
+        put_stamp(c->out.p + from + at);
+}
+
 static void emit(struct choice *ch)
 {
     struct job *job = ch->job;
     struct conn *c = job->c;
-    if (ch->made == 0) {
-        size_t from, at;
+    bool last = ++ch->made >= ch->wanted;
+    ch->finished = last;
+    if (ch->made == 1)
         ch->first_ns = ch->last_ns = clock_mono_ns();
-        from = c->out.n;
-        ch->made = 1;
-        job_send_token(ch, false);
-        at = find_stamp(job, str_skip(buf_str(&c->out), from));
-        if (at > 0)
-            put_stamp(c->out.p + from + at);
-        make_chunk(job);
+    if (last)
+        ch->last_ns = clock_mono_ns();
+    if (ch->made == 1 || last) {
+        emit_written(ch, last);
+        if (!last)
+            make_chunk(job);
     } else {
-        ch->made++;
         if (job->stamp_at > 0)
             put_stamp((char *)(uintptr_t)job->chunk.p + job->stamp_at);
         conn_raw(c, job->chunk);
         conn_mark(c, job->number, ch->made);
+        ch->written = ch->made;
     }
-    ch->written = ch->made;
     job->s->totals.output_tokens++;
-    if (ch->made >= ch->wanted)
+    if (last)
         finish(ch);
     else
         conn_flush(c);
@@ -106,11 +116,12 @@ void null_start(struct job *job)
     ch->job = job;
     ch->admit_ns = job->start_ns;
     ch->wanted = job->ask.max_tokens > 0 ? job->ask.max_tokens : o->natural_tokens;
-    if (job_draw(ch) < 0) { /* the one token that all events carry */
+    /* every token is the pool's only one: index 0 */
+    ch->drawn = calloc((size_t)ch->wanted, sizeof *ch->drawn);
+    if (!ch->drawn) {
         conn_kill(job->c);
         return;
     }
-    ch->made = 0;
     job->period_ns = o->rate > 0 ? (int64_t)(1e9 / o->rate) : 0;
     job->due_ns = job->start_ns + o->first_ns;
     if (!o->no_spread) {
@@ -125,11 +136,7 @@ void null_start(struct job *job)
 
 static void whole(struct choice *ch)
 {
-    while (ch->made < ch->wanted)
-        if (job_draw(ch) < 0) {
-            conn_kill(ch->job->c);
-            return;
-        }
+    ch->made = ch->wanted;
     ch->first_ns = ch->last_ns = clock_mono_ns();
     finish(ch);
 }
