@@ -7,6 +7,7 @@ extern const struct command cmd_count;
 extern const struct command cmd_key;
 extern const struct command cmd_ledger;
 extern const struct command cmd_render;
+extern const struct command cmd_report;
 extern const struct command cmd_run;
 extern const struct command cmd_show;
 extern const struct command cmd_verify;
@@ -18,6 +19,7 @@ const struct command *const tally_commands[] = {
     &cmd_run,
     &cmd_show,
     &cmd_verify,
+    &cmd_report,
     &cmd_ledger,
     &cmd_key,
     &cmd_completions,
