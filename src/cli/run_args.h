@@ -27,7 +27,7 @@ struct run_args {
     int64_t replicates, window_ns, max_window_ns, min_samples, requests, warmup;
     int64_t quiesce_ns, cooldown_ns, timeout_ns, max_tokens, seed;
     double temperature, max_error_share;
-    bool no_ignore_eos, no_stream;
+    bool no_ignore_eos, no_stream, no_token_progress;
     const char *out;
     bool dry_run, json, quiet;
 };

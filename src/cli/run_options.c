@@ -47,6 +47,9 @@ const struct option run_options[] = {
      .help = "seed asked of the server"},
     {"no-ignore-eos", OPTION_FLAG, A(no_ignore_eos),
      .help = "let the model stop before --max-tokens"},
+    {"no-token-progress", OPTION_FLAG, A(no_token_progress),
+     .help = "do not ask for the count of tokens in every chunk; tokens are then timed by "
+             "tokenizing the text again"},
     {"no-stream", OPTION_FLAG, A(no_stream),
      .help = "ask for whole answers (no time to first token then)"},
     {"wire", OPTION_STRING, A(wire), "HOW", "chat", .choices = "chat|completions",

@@ -298,8 +298,11 @@ static int first_completion(struct load_lane *lane, const struct preflight_confi
                             struct error *err)
 {
     static const struct {
-        bool eos, usage;
-    } without[] = {{false, false}, {true, false}, {false, true}, {true, true}};
+        bool progress, eos, usage;
+    } without[] = {
+        {false, false, false}, {true, false, false}, {false, true, false},
+        {true, true, false},   {true, false, true},  {true, true, true},
+    };
     char text[160], first_text[160] = "";
     struct sample s = {0};
     struct arena arena;
@@ -308,8 +311,10 @@ static int first_completion(struct load_lane *lane, const struct preflight_confi
     arena_init(&arena, DOCUMENT_MAX);
     for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
         if ((without[i].eos && !lane->plan->ignore_eos) ||
-            (without[i].usage && !lane->plan->stream))
+            (without[i].usage && !lane->plan->stream) ||
+            (without[i].progress && !(lane->plan->stream && lane->plan->token_progress)))
             continue;
+        lane->record.token_progress_refused = without[i].progress;
         lane->record.ignore_eos_refused = without[i].eos;
         lane->record.stream_usage_refused = without[i].usage;
         arena_reset(&arena);

@@ -85,6 +85,7 @@ void metrics_facts_from_run(struct metrics_band_facts *f, const struct run_plan 
         .kernel_time = plan->time_source && strcmp(plan->time_source, "kernel") == 0,
         .cold = plan->prompt_policy && strcmp(plan->prompt_policy, "unique") == 0,
         .source = metrics_source_find(plan->output_count_source),
+        .assignment = metrics_assignment_find(plan->token_assignment),
         .issued = band->issued,
         .issued_warmup = band->issued_warmup,
         .slo_ttft_ns = TIME_NONE,
@@ -111,7 +112,26 @@ enum metrics_source metrics_best_source(unsigned sources)
     return SOURCE_NONE;
 }
 
-/* One way for the whole band: the first that every ok request of several arrivals offers. */
+unsigned metrics_ways(const struct sample *samples, size_t n)
+{
+    unsigned ways = ~0u;
+    for (size_t i = 0; i < n; i++) {
+        size_t bearing = 0;
+        for (size_t e = 0; e < samples[i].events_n; e++)
+            bearing += sample_event_has_token(&samples[i].events[e]);
+        if (band_is_success(&samples[i]) && bearing > 1)
+            ways &= timeline_ways(&samples[i]);
+    }
+    return ways;
+}
+
+enum metrics_assignment metrics_best_way(unsigned ways)
+{
+    return timeline_first_way(ways);
+}
+
+/* One way for the whole band: the run's, where it names one that this band offers; else the first
+ * that every ok request of several arrivals offers. */
 int band_assign(struct band_work *w, struct error *err)
 {
     struct metrics_tokens *out = &w->out->tokens;
@@ -130,7 +150,10 @@ int band_assign(struct band_work *w, struct error *err)
         }
     }
     out->source = source;
-    out->assignment = several ? timeline_first_way(ways) : any ? ASSIGN_SINGLE : ASSIGN_NONE;
+    bool named = w->facts->assignment != ASSIGN_NONE && ways & 1u << w->facts->assignment;
+    out->assignment = several ? named ? w->facts->assignment : timeline_first_way(ways)
+                      : any ? ASSIGN_SINGLE
+                              : ASSIGN_NONE;
     out->total = source == SOURCE_NONE ? COUNT_NONE : 0;
     for (size_t i = 0; i < w->n; i++) {
         const struct sample *s = &w->samples[i];

@@ -14,6 +14,7 @@
  * In order, for a run:
  *   1. sources = metrics_sources(...) of every band, ANDed; plan.output_count_source =
  *      metrics_best_source(sources);                  one source serves both lanes
+ *      likewise ways = metrics_ways(...) and plan.token_assignment = metrics_best_way(ways);
  *   2. metrics_band_compute for every (lane, band, replicate);
  *   3. metrics_set_base(&band, &band_of_c_1) for every band, same lane and replicate;
  *   4. metrics/pairs.h: intervals, paired ratios, prompt work across the lanes.
@@ -54,8 +55,10 @@ struct metrics_band_facts {
     bool kernel_time;                            /* an arrival is the kernel's stamp, if any */
     bool cold;                                   /* cached prompt tokens are unexpected */
     enum metrics_source source;                  /* the run's output_count_source */
-    int64_t issued, issued_warmup;               /* counted by the loop; COUNT_NONE */
-    int64_t slo_ttft_ns, slo_tpot_ns;            /* TIME_NONE: not part of --slo */
+    enum metrics_assignment
+        assignment;                   /* the run's token_assignment; ASSIGN_NONE: the band's own */
+    int64_t issued, issued_warmup;    /* counted by the loop; COUNT_NONE */
+    int64_t slo_ttft_ns, slo_tpot_ns; /* TIME_NONE: not part of --slo */
     struct run_client_load client;
 };
 
@@ -169,6 +172,11 @@ struct metrics_band {
 unsigned metrics_sources(const struct sample *samples, size_t n);
 /* The best in the order observed, reported, retokenized; SOURCE_NONE without any. */
 enum metrics_source metrics_best_source(unsigned sources);
+
+/* Bit 1 << assignment for each way that every ok sample of several arrivals offers. */
+unsigned metrics_ways(const struct sample *samples, size_t n);
+/* The best of them; ASSIGN_NONE without any. */
+enum metrics_assignment metrics_best_way(unsigned ways);
 
 int metrics_band_compute(const struct sample *samples, size_t n,
                          const struct metrics_band_facts *facts, struct arena *arena,

@@ -123,6 +123,14 @@ enum metrics_source metrics_source_find(const char *name)
     return SOURCE_NONE;
 }
 
+enum metrics_assignment metrics_assignment_find(const char *name)
+{
+    for (int i = 0; name && i < ASSIGN_NONE; i++)
+        if (strcmp(name, metrics_assignment_name((enum metrics_assignment)i)) == 0)
+            return (enum metrics_assignment)i;
+    return ASSIGN_NONE;
+}
+
 const char *metrics_assignment_name(enum metrics_assignment a)
 {
     static const char *const names[] = {

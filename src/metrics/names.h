@@ -182,6 +182,7 @@ const char *metrics_reason_name(enum metrics_reason r);
 const char *metrics_reason_help(enum metrics_reason r);
 const char *metrics_source_name(enum metrics_source s);    /* NULL for SOURCE_NONE */
 enum metrics_source metrics_source_find(const char *name); /* SOURCE_NONE when unknown or NULL */
+enum metrics_assignment metrics_assignment_find(const char *name); /* ASSIGN_NONE: unknown */
 const char *metrics_assignment_name(enum metrics_assignment a);
 const char *metrics_flag_name(enum metrics_flag f);
 const char *metrics_flag_help(enum metrics_flag f);

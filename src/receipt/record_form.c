@@ -54,6 +54,7 @@ static const struct form_member protocol_members[] = {
     {"prompt_policy", FORM_STR, PLAN(prompt_policy), "not_given"},
     {"cache_policy", FORM_STR, PLAN(cache_policy), "not_given"},
     {"time_source", FORM_STR, PLAN(time_source), "not_given"},
+    {"token_progress", FORM_BOOL, PLAN(token_progress), NULL},
     {"connection_reuse", FORM_BOOL, PLAN(connection_reuse), NULL},
     {"retries", FORM_I64, PLAN(retries), NULL},
 };
@@ -63,6 +64,7 @@ static const struct form_member tokenization_members[] = {
     {"method", FORM_METHOD, PLAN(method), "not_stated"},
     {"special_text", FORM_STR, PLAN(special_text), "not_given"},
     {"output_count_source", FORM_STR, PLAN(output_count_source), "no_common_reading"},
+    {"token_assignment", FORM_STR, PLAN(token_assignment), "no_common_way"},
     {"tokenizer", FORM_STR, PLAN(tokenizer_path), "not_given"},
     {"reference", FORM_STR, PLAN(tokenizer_reference), "not_given"},
     {"tokenizer_sha256", FORM_HEX, PLAN(tokenizer_sha256), "not_given"},
@@ -81,6 +83,7 @@ static const struct form_member lane_members[] = {
     {"weights_sha256", FORM_HEX_P, LANE(weights_sha256), "not_declared"},
     {"reported", FORM_JSON, LANE(reported_json), "not_reported"},
     {"wrapper", FORM_JSON, LANE(wrapper_json), "not_probed"},
+    {"token_progress_refused", FORM_BOOL, LANE(token_progress_refused), NULL},
     {"ignore_eos_refused", FORM_BOOL, LANE(ignore_eos_refused), NULL},
     {"stream_usage_refused", FORM_BOOL, LANE(stream_usage_refused), NULL},
 };

@@ -29,6 +29,7 @@ struct receipt_run {
     struct samples_out out;
     bool band_is_open;
     unsigned sources;        /* readings of output tokens that all samples so far have */
+    unsigned ways;           /* likewise: ways to assign tokens to arrivals */
     struct run_record clean; /* of receipt_finish: without secrets */
     struct measure measure;
 };
@@ -104,7 +105,7 @@ int receipt_start(struct receipt_run **out, const char *dir, const struct run_re
         return error_no_memory(err);
     arena_init(&r->arena, RUN_ARENA);
     r->out.fd = -1;
-    r->sources = ~0u;
+    r->sources = r->ways = ~0u;
     r->dir = arena_cstr(&r->arena, str_of(dir));
     r->lanes_n = declared->lanes_n;
     for (size_t i = 0; i < r->lanes_n; i++)
@@ -156,6 +157,7 @@ int receipt_band_close(struct receipt_run *r, struct run_band *b, struct error *
     assert(r->band_is_open && b->lane < r->lanes_n);
     r->band_is_open = false;
     r->sources &= r->out.sources;
+    r->ways &= r->out.ways;
     if (samples_finish(&r->out, sha256, err) < 0)
         return -1;
     receipt_sample_name(name, RECEIPT_SAMPLE_NAME_MAX, r->roles[b->lane], b->band, b->replicate);
@@ -274,6 +276,8 @@ int receipt_finish(struct receipt_run *r, const struct run_record *run, struct r
     if (receipt_check_record(run, err) < 0 || redact_record(&r->clean, run, &r->arena, err) < 0)
         return -1;
     r->clean.plan.output_count_source = metrics_source_name(metrics_best_source(r->sources));
+    enum metrics_assignment way = metrics_best_way(r->ways);
+    r->clean.plan.token_assignment = way == ASSIGN_NONE ? NULL : metrics_assignment_name(way);
     if (measure_init(&r->measure, &r->clean, err) < 0 || measure_bands(r, &r->clean, err) < 0)
         return -1;
     return write_receipt(r, &r->clean, out, err);

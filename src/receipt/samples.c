@@ -11,7 +11,8 @@
 
 int samples_create(struct samples_out *o, const char *path, struct error *err)
 {
-    *o = (struct samples_out){.fd = -1, .line = BUF_INIT(SAMPLE_LINE_MAX), .sources = ~0u};
+    *o = (struct samples_out){
+        .fd = -1, .line = BUF_INIT(SAMPLE_LINE_MAX), .sources = ~0u, .ways = ~0u};
     int n = snprintf(o->path, sizeof o->path, "%s", path);
     if (n < 0 || (size_t)n >= sizeof o->path)
         return error_set(err, ERROR_LIMIT, "the path of a sample file is too long: %.200s…", path);
@@ -38,6 +39,7 @@ int samples_add(struct samples_out *o, const struct sample *s, struct error *err
         return -1;
     o->written++;
     o->sources &= metrics_sources(s, 1);
+    o->ways &= metrics_ways(s, 1);
     return 0;
 }
 

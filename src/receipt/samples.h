@@ -26,6 +26,7 @@ struct samples_out {
     struct buf line;
     int64_t written;
     unsigned sources; /* readings of output tokens that all samples have (metrics_sources) */
+    unsigned ways;    /* ways to assign tokens that all samples offer (metrics_ways) */
 };
 
 int samples_create(struct samples_out *o, const char *path, struct error *err) TALLY_MUST_CHECK;

@@ -24,6 +24,7 @@ void run_plan_init(struct run_plan *p)
         .cache_policy = "unspecified",
         .time_source = "user",
         .connection_reuse = true,
+        .token_progress = true,
         .special_text = "parsed",
         .corpus_count = COUNT_NONE,
         .corpus_tokens = COUNT_NONE,

@@ -48,6 +48,7 @@ struct run_plan {
     double temperature;
     int64_t seed;
     bool ignore_eos;
+    bool token_progress;       /* every chunk is asked to say how many tokens there are so far */
     const char *system;        /* system message given explicitly; NULL */
     const char *prompt_policy; /* "unique" */
     const char *cache_policy;  /* "unspecified" until something is asked of the server */
@@ -56,9 +57,10 @@ struct run_plan {
     int64_t retries;
 
     enum count_method method;
-    const char *special_text;          /* "parsed" or "plain" */
-    const char *output_count_source;   /* "observed", "reported", "retokenized"; NULL until known */
-    const char *tokenizer_path;        /* NULL with COUNT_SERVER_USAGE */
+    const char *special_text;        /* "parsed" or "plain" */
+    const char *output_count_source; /* "observed", "reported", "retokenized"; NULL until known */
+    const char *token_assignment; /* "ids", "cumulative_usage" …: one for all; NULL until known */
+    const char *tokenizer_path;   /* NULL with COUNT_SERVER_USAGE */
     const char *tokenizer_reference;   /* "huggingface" or "llama.cpp" */
     char tokenizer_sha256[SHA256_HEX]; /* "" where there is none */
     char vocabulary_sha256[SHA256_HEX];
@@ -75,13 +77,14 @@ struct run_lane {
     const char *url;  /* without user info */
     const char *host; /* declared label of the machine it runs on; NULL */
     const char *model;
-    const char *build;          /* as declared, or NULL */
-    const char *build_sha256;   /* digest of the local binary, or NULL */
-    const char *weights_sha256; /* of the model's file, where it is known; NULL */
-    const char *reported_json;  /* identity as reported: one JSON value, verbatim; NULL */
-    bool ignore_eos_refused;    /* the server refused the parameter; it was left out */
-    bool stream_usage_refused;  /* the server refused stream_options */
-    const char *wrapper_json;   /* probed or declared wrapper: one JSON value; NULL */
+    const char *build;           /* as declared, or NULL */
+    const char *build_sha256;    /* digest of the local binary, or NULL */
+    const char *weights_sha256;  /* of the model's file, where it is known; NULL */
+    const char *reported_json;   /* identity as reported: one JSON value, verbatim; NULL */
+    bool ignore_eos_refused;     /* the server refused the parameter; it was left out */
+    bool token_progress_refused; /* the server refused to be asked for it */
+    bool stream_usage_refused;   /* the server refused stream_options */
+    const char *wrapper_json;    /* probed or declared wrapper: one JSON value; NULL */
 };
 
 /* What the client itself cost and how late it was; filled from clocks, not from samples. */

@@ -9,7 +9,15 @@ int openai_build_rest(const struct wire_ask *ask, struct json_writer *w, struct 
         json_begin_object(w);
         json_key(w, "include_usage");
         json_put_bool(w, true);
+        if (ask->token_progress) {
+            json_key(w, "continuous_usage_stats");
+            json_put_bool(w, true);
+        }
         json_end_object(w);
+    }
+    if (ask->stream && ask->token_progress) {
+        json_key(w, "timings_per_token");
+        json_put_bool(w, true);
     }
     build_sampling(ask, "max_tokens", w);
     return build_end(ask, w, err);

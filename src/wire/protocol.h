@@ -42,6 +42,9 @@ struct wire_ask {
     double temperature;
     bool has_temperature;
     bool stream, include_usage, ignore_eos;
+    /* Every chunk is to say how many tokens there are so far: vLLM's continuous_usage_stats and
+     * llama-server's timings_per_token, both asked for at once; each server knows one. */
+    bool token_progress;
     struct str extra_json; /* an object whose members are added to the body; "" */
 };
 

@@ -153,7 +153,7 @@ static void what_is_read_back_composes_the_same_head(void **state)
     struct receipt_parts parts = {.run = &r.run, .host = &r.host, .program = &r.program};
     struct buf text = BUF_INIT(RECEIPT_BYTES_MAX);
     const char *source = r.run.plan.output_count_source;
-    r.run.plan.output_count_source = NULL;
+    r.run.plan.output_count_source = r.run.plan.token_assignment = NULL;
     assert_non_null(source);
     assert_int_equal(compose_run(&parts, &m.arena, &text, &err), 0);
     struct str stored = make_read(&m, RECEIPT_RUN_NAME);
