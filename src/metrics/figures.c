@@ -98,6 +98,8 @@ int band_client(struct band_work *w, struct error *err)
                                       known ? load->loop_lag_max_ns : COUNT_NONE};
     c->median_chunk_gap_ns = median_of(&w->out->metrics[METRIC_CHUNK_GAP]);
     c->median_ttft_ns = median_of(&w->out->metrics[METRIC_TTFT]);
-    metrics_judge_client(c);
+    /* Without a window there is nothing that a slow client could have spoiled. */
+    if (w->facts->t_open_ns != TIME_NONE && w->facts->t_close_ns != TIME_NONE)
+        metrics_judge_client(c);
     return 0;
 }

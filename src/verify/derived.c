@@ -19,6 +19,7 @@ static const struct {
     {"bands.*.counts", VERIFY_COUNTS},
     {"bands.*", VERIFY_METRICS},
     {"tokenization.output_count_source", VERIFY_METRICS},
+    {"tokenization.token_assignment", VERIFY_METRICS},
     {"metrics_version", VERIFY_METRICS},
     {"intervals", VERIFY_RATIOS},
     {"pairs", VERIFY_RATIOS},
@@ -95,17 +96,26 @@ static void check_peaks(struct verify_work *w)
     verify_pass(w->report, VERIFY_PEAK, "%lld bands", (long long)looked);
 }
 
-static void check_source(struct verify_work *w)
+/* What only all samples together decide: the best that each of them gives. */
+static void check_choice(struct verify_work *w, const char *path, const char *stated,
+                         const char *best)
 {
-    const char *stated = w->receipt.run.plan.output_count_source;
-    const char *best = metrics_source_name(metrics_best_source(w->sources));
     if ((stated != NULL) == (best != NULL) && (!stated || strcmp(stated, best) == 0))
         return;
-    verify_fail(
-        w->report, VERIFY_METRICS,
-        &(struct verify_place){.file = RECEIPT_NAME, .path = "tokenization.output_count_source"},
-        "says %s; the best reading that all samples give is %s", stated ? stated : "none",
-        best ? best : "none");
+    verify_fail(w->report, VERIFY_METRICS,
+                &(struct verify_place){.file = RECEIPT_NAME, .path = path},
+                "says %s; the best that all samples give is %s", stated ? stated : "none",
+                best ? best : "none");
+}
+
+static void check_choices(struct verify_work *w)
+{
+    const struct run_plan *p = &w->receipt.run.plan;
+    enum metrics_assignment way = metrics_best_way(w->ways);
+    check_choice(w, "tokenization.output_count_source", p->output_count_source,
+                 metrics_source_name(metrics_best_source(w->sources)));
+    check_choice(w, "tokenization.token_assignment", p->token_assignment,
+                 way == ASSIGN_NONE ? NULL : metrics_assignment_name(way));
 }
 
 static void pass_derived(struct verify_work *w)
@@ -181,7 +191,7 @@ int verify_derived(struct verify_work *w, struct error *err)
         skip_derived(w);
         return 0;
     }
-    check_source(w);
+    check_choices(w);
     if (compose_again(w, err) < 0)
         return -1;
     pass_derived(w);

@@ -43,6 +43,7 @@ struct verify_work {
     struct measure measure;
     bool measured;    /* every band has its metrics */
     unsigned sources; /* readings of output tokens that all samples have */
+    unsigned ways;    /* likewise: ways to assign tokens to arrivals */
 };
 
 /* The digest of a file of the directory as it is now; NULL when there is no such file. */

@@ -99,6 +99,7 @@ static int take_band(struct verify_work *w, size_t i, struct arena *scratch, str
     if (measure_band(&w->measure, i, samples, n, err) < 0)
         goto out;
     w->sources &= metrics_sources(samples, n);
+    w->ways &= metrics_ways(samples, n);
     w->report->samples += (int64_t)n;
     w->report->bands++;
     check_band(w, i, samples, n, scratch);
@@ -113,7 +114,7 @@ int verify_samples(struct verify_work *w, struct error *err)
     const struct run_record *run = &w->receipt.run;
     struct arena scratch;
     int status = 0;
-    w->sources = ~0u;
+    w->sources = w->ways = ~0u;
     w->measured = true;
     if (measure_init(&w->measure, run, err) < 0)
         return -1;

@@ -111,7 +111,7 @@ static int compare_run_json(struct verify_work *w, const struct json *stored, st
         .run = &declared, .host = &w->receipt.host, .program = &w->receipt.program};
     struct buf text = BUF_INIT(RECEIPT_BYTES_MAX);
     const struct json *made;
-    declared.plan.output_count_source = NULL;
+    declared.plan.output_count_source = declared.plan.token_assignment = NULL;
     declared.bands_n = 0;
     int status = compose_run(&parts, arena, &text, err);
     if (status == 0)
