@@ -28,6 +28,18 @@ static int64_t send_lag(const struct sample *s)
     return late > 0 ? late : 0;
 }
 
+/* User time less the lower bound. What the kernel had by t_kernel cannot have come later: a lower
+ * bound above it (a wake-up slower than the calibrated one) is no bound. */
+static int64_t read_lag(const struct sample_read_stamp *r)
+{
+    int64_t lower = r->t_lower_ns;
+    if (lower == TIME_NONE)
+        return COUNT_NONE;
+    if (r->t_kernel_ns != TIME_NONE && r->t_kernel_ns < lower)
+        lower = r->t_kernel_ns;
+    return r->t_user_ns - lower;
+}
+
 static void count_shared_reads(const struct sample *s, int64_t *with, int64_t *several)
 {
     uint32_t last = 0;
@@ -50,9 +62,9 @@ static int stamps(struct band_work *w, struct error *err)
     int64_t with = 0, several = 0;
     for (size_t i = 0; i < w->n; i++)
         reads += w->samples[i].reads_n;
-    int64_t *read_lag = arena_array(w->scratch, reads, sizeof *read_lag);
+    int64_t *lags = arena_array(w->scratch, reads, sizeof *lags);
     int64_t *sent = arena_array(w->scratch, w->n, sizeof *sent);
-    if (!read_lag || !sent)
+    if (!lags || !sent)
         return arena_check(w->scratch, "metrics", err);
     for (size_t i = 0; i < w->n; i++) {
         const struct sample *s = &w->samples[i];
@@ -62,13 +74,12 @@ static int stamps(struct band_work *w, struct error *err)
         if (late != COUNT_NONE)
             sent[sends++] = late;
         for (size_t k = 0; k < s->reads_n; k++)
-            if (s->reads[k].t_lower_ns != TIME_NONE)
-                read_lag[n++] = s->reads[k].t_user_ns - s->reads[k].t_lower_ns;
+            if (read_lag(&s->reads[k]) != COUNT_NONE)
+                lags[n++] = read_lag(&s->reads[k]);
         count_shared_reads(s, &with, &several);
     }
     c->multi_event_share = with > 0 ? (double)several / (double)with : -1;
-    return lag(&c->send_lag, sent, sends, err) < 0 || lag(&c->read_lag, read_lag, n, err) < 0 ? -1
-                                                                                              : 0;
+    return lag(&c->send_lag, sent, sends, err) < 0 || lag(&c->read_lag, lags, n, err) < 0 ? -1 : 0;
 }
 
 static double share(int64_t cpu_ns, int64_t wait_ns, int64_t wall_ns)

@@ -31,10 +31,15 @@ static int64_t ttfc(const struct band_work *w, size_t i)
                        : STATS_INFINITE;
 }
 
+/* On the same clock as the arrivals, or the first byte would seem to come after the first token. */
 static int64_t ttfb(const struct band_work *w, size_t i)
 {
-    return is_ok(w, i) ? since(w->samples[i].t_sent_ns, w->samples[i].t_first_byte_ns)
-                       : STATS_INFINITE;
+    const struct sample *s = &w->samples[i];
+    int64_t at = s->t_first_byte_ns;
+    if (w->facts->kernel_time && s->reads_n > 0 && s->reads[0].t_user_ns == at &&
+        s->reads[0].t_kernel_ns != TIME_NONE)
+        at = s->reads[0].t_kernel_ns;
+    return is_ok(w, i) ? since(s->t_sent_ns, at) : STATS_INFINITE;
 }
 
 /* Only requests that opened a connection, or failed to. */

@@ -534,10 +534,16 @@ static void kernel_time(void **state)
     end(&m[0], 60, OUTCOME_OK);
     compute(1, &f);
     assert_ms(METRIC_TTFT, STAT_P50, 10);
+    assert_ms(METRIC_TTFB, STAT_P50, 10);
     assert_ms(METRIC_E2E, STAT_P50, 50);
+    /* Lags 10 - 7, 0, and 50 - 39: a lower bound of 50 cannot hold for what was there at 39. */
+    assert_int_equal(band.client.read_lag.n, 3);
+    assert_int_equal(band.client.read_lag.p50_ns, 3 * MS);
+    assert_int_equal(band.client.read_lag.max_ns, 11 * MS);
     f.kernel_time = true;
     compute(1, &f);
     assert_ms(METRIC_TTFT, STAT_P50, 8);
+    assert_ms(METRIC_TTFB, STAT_P50, 8);
     assert_ms(METRIC_E2E, STAT_P50, 40); /* time does not run backwards: one arrival at 40 */
     assert_int_equal(METRIC(METRIC_CHUNK_GAP)->n, 1);
 }
