@@ -249,7 +249,7 @@ enum http_progress http_parse(struct http_parser *p, struct str bytes, struct ht
         if (got != HTTP_MORE)
             return got;
         p->header_n = p->at = end;
-        buf_init(&p->body, HTTP_BODY_MAX);
+        p->body.max = HTTP_BODY_MAX;
     }
     if (p->chunked) {
         got = read_chunks(p, bytes, why);

@@ -19,7 +19,8 @@ struct poller {
 
 int poller_new(struct poller **out, struct error *err)
 {
-    struct epoll_event ev = {.events = EPOLLIN, .data.u64 = TAG_TIMER};
+    /* edge-triggered: the timer is set anew, never read */
+    struct epoll_event ev = {.events = EPOLLIN | EPOLLET, .data.u64 = TAG_TIMER};
     struct poller *p = calloc(1, sizeof *p);
     if (!p)
         return error_no_memory(err);
@@ -105,14 +106,10 @@ int poller_wait(struct poller *p, int64_t deadline_ns, struct poller_event event
     if (n < 0)
         return errno == EINTR ? 0 : error_set_errno(err, errno, "cannot wait for sockets");
     for (int i = 0; i < n; i++) {
-        uint64_t count;
-        if (ev[i].data.u64 != TAG_TIMER) {
+        if (ev[i].data.u64 == TAG_TIMER)
+            p->armed_ns = INT64_MAX;
+        else
             events[used++] = (struct poller_event){ev[i].data.u64, what_of(ev[i].events)};
-            continue;
-        }
-        if (read(p->timer, &count, sizeof count) < 0 && errno != EAGAIN)
-            return error_set_errno(err, errno, "cannot read the event loop's timer");
-        p->armed_ns = INT64_MAX;
     }
     return used;
 }
