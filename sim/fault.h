@@ -57,7 +57,8 @@ enum fault_arg {
     X(FAULT_USAGE_CUMULATIVE, "usage-cumulative", FAULT_NO_ARG, "", "usage in every event")    \
     X(FAULT_SPLIT_UTF8, "split-utf8", FAULT_TIME, "5ms",                                       \
       "writes end inside characters, the rest TIME later")                                     \
-    X(FAULT_ONE_BYTE_WRITES, "one-byte-writes", FAULT_NO_ARG, "", "every byte is a write")     \
+    X(FAULT_ONE_BYTE_WRITES, "one-byte-writes", FAULT_TIME, "50us",                            \
+      "every byte is a write, TIME apart")                                                     \
     X(FAULT_EARLY_STOP, "early-stop", FAULT_TOKENS, "1",                                       \
       "the model ends at token N although ignore_eos")                                         \
     X(FAULT_WRONG_COUNT, "wrong-count", FAULT_NUMBER, "1", "usage says N tokens too many")     \

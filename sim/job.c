@@ -152,8 +152,10 @@ static void spoil(struct job *job)
         c->drip = (size_t)f->arg[FAULT_SLOW_BODY];
         c->drip_ns = 10 * NS_PER_MS;
     }
-    if (fault_has(f, FAULT_ONE_BYTE_WRITES))
+    if (fault_has(f, FAULT_ONE_BYTE_WRITES)) {
         c->drip = 1;
+        c->drip_ns = f->arg[FAULT_ONE_BYTE_WRITES];
+    }
     if (fault_has(f, FAULT_SPLIT_UTF8))
         c->split_ns = f->arg[FAULT_SPLIT_UTF8];
     if (fault_has(f, FAULT_DELAY)) {

@@ -1,6 +1,6 @@
 #include "poller.h"
 
-#ifdef __linux__
+#if defined(__linux__) && !defined(TALLY_SIM_POLL)
 
 #include <errno.h>
 #include <stdlib.h>

@@ -14,7 +14,7 @@ import sys
 SOURCE = os.environ.get("TALLY_SOURCE", os.path.join(os.path.dirname(__file__), "..", ".."))
 BUILD = os.environ.get("TALLY_BUILD", os.path.join(SOURCE, "build"))
 SHARED = os.environ.get("TALLY_SHARED", os.path.join(SOURCE, "..", "shared"))
-PROGRAM = os.path.join(BUILD, "tally-sim")
+PROGRAM = os.environ.get("TALLY_SIM", os.path.join(BUILD, "tally-sim"))
 DEMO = os.path.join(SOURCE, "examples", "demo", "tokenizer.json")
 QWEN = os.path.join(SHARED, "vectors", "gguf", "tiny-qwen2.gguf")
 # Steps of 0.2 ms: nothing here measures time, so the less of it the better.
