@@ -88,6 +88,7 @@ static bool is_null(const struct form_member *m, const void *p)
     case FORM_ZERO:
         return *(const int64_t *)p == 0;
     case FORM_COUNT:
+    case FORM_SIGNED:
     case FORM_SPAN:
         return *(const int64_t *)p == COUNT_NONE;
     case FORM_TIME:
@@ -124,6 +125,7 @@ static void put_member(const struct form_member *m, const void *p, struct json_w
     case FORM_I64:
     case FORM_ZERO:
     case FORM_COUNT:
+    case FORM_SIGNED:
         json_put_i64(w, *(const int64_t *)p);
         break;
     case FORM_MS:
@@ -277,6 +279,7 @@ static int take_member(const struct form_member *m, void *p, const struct json *
     case FORM_I32:
         return read_i32(p, v);
     case FORM_I64:
+    case FORM_SIGNED:
         return read_i64(p, v, INT64_MIN);
     case FORM_ZERO:
         return read_i64(p, v, 1);
@@ -314,6 +317,7 @@ static void set_null(const struct form_member *m, void *p)
         *(int64_t *)p = 0;
         break;
     case FORM_COUNT:
+    case FORM_SIGNED:
     case FORM_SPAN:
         *(int64_t *)p = COUNT_NONE;
         break;

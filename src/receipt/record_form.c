@@ -25,7 +25,7 @@ FORM(form_corpus, corpus_members);
 static const struct form_member request_members[] = {
     {"max_tokens", FORM_COUNT, PLAN(max_tokens), "not_sent"},
     {"temperature", FORM_REAL, PLAN(temperature), NULL},
-    {"seed", FORM_COUNT, PLAN(seed), "not_sent"},
+    {"seed", FORM_SIGNED, PLAN(seed), "not_sent"},
     {"ignore_eos", FORM_BOOL, PLAN(ignore_eos), NULL},
     {"system", FORM_STR, PLAN(system), "not_given"},
 };

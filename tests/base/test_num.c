@@ -252,13 +252,45 @@ static void grouped(void **state)
     }
 }
 
+static void ms_reads_back_exactly(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t ns;
+    } good[] = {{"0.000000", 0},
+                {"-0.000001", -1},
+                {"1.234567", 1234567},
+                {"9223372036854.775807", INT64_MAX},
+                {"-9223372036854.775808", INT64_MIN}};
+    static const char *const bad[] = {"",          "1",         "1.0",       "1.2345678",
+                                      "01.000000", "+1.000000", "-0.000000", "1.00000e1",
+                                      ".000001",   "1.-00001",  " 1.000000", "9223372036854.775808",
+                                      "1.000000 "};
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        int64_t ns = 7;
+        assert_int_equal(num_parse_ms(&ns, str_of(good[i].text)), 0);
+        assert_int_equal(ns, good[i].ns);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        int64_t ns = 7;
+        assert_int_equal(num_parse_ms(&ns, str_of(bad[i])), -1);
+        assert_int_equal(ns, 7);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(integers),     cmocka_unit_test(reals),
-        cmocka_unit_test(longest_real), cmocka_unit_test(durations),
-        cmocka_unit_test(milliseconds), cmocka_unit_test(nine_digits),
-        cmocka_unit_test(python_repr),  cmocka_unit_test(grouped),
+        cmocka_unit_test(ms_reads_back_exactly),
+        cmocka_unit_test(integers),
+        cmocka_unit_test(reals),
+        cmocka_unit_test(longest_real),
+        cmocka_unit_test(durations),
+        cmocka_unit_test(milliseconds),
+        cmocka_unit_test(nine_digits),
+        cmocka_unit_test(python_repr),
+        cmocka_unit_test(grouped),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
