@@ -279,8 +279,9 @@ static int take_member(const struct form_member *m, void *p, const struct json *
     case FORM_I32:
         return read_i32(p, v);
     case FORM_I64:
-    case FORM_SIGNED:
         return read_i64(p, v, INT64_MIN);
+    case FORM_SIGNED:
+        return json_i64(p, v);
     case FORM_ZERO:
         return read_i64(p, v, 1);
     case FORM_COUNT:
