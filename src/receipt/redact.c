@@ -6,6 +6,7 @@
 
 #define WORD_MAX ((size_t)1 << 20)
 #define NAME_MAX_BYTES 64
+#define ROUNDS_MAX 64
 #define KEY_LEAST 16 /* characters behind a provider's prefix */
 
 static bool is_name_char(char c)
@@ -215,11 +216,24 @@ static void redact_bare_user(struct buf *text)
 
 const char *redact_word(struct str word, struct arena *arena)
 {
-    struct buf out = BUF_INIT(WORD_MAX * 2);
+    struct buf out = BUF_INIT(WORD_MAX * 2), again = BUF_INIT(WORD_MAX * 2);
     redact_text(word.n > WORD_MAX ? STR(REDACTED) : word, &out);
     redact_bare_user(&out);
+    /* What was put in may complete another pattern: until nothing changes any more. */
+    for (int round = 0; round < ROUNDS_MAX && !out.failed; round++) {
+        buf_reset(&again);
+        redact_text(buf_str(&out), &again);
+        redact_bare_user(&again);
+        bool same = str_eq(buf_str(&out), buf_str(&again));
+        struct buf other = out;
+        out = again;
+        again = other;
+        if (same)
+            break;
+    }
     const char *kept = out.failed ? NULL : arena_cstr(arena, buf_str(&out));
     buf_release(&out);
+    buf_release(&again);
     return kept;
 }
 
