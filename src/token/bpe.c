@@ -78,14 +78,107 @@ void bpe_release(struct bpe *b)
     free(b->result);
     free(b->byte_rank);
     free(b->order);
+    free(b->torn_front);
+    free(b->torn_back);
     *b = (struct bpe){0};
 }
 
 void bpe_work_release(struct bpe_work *w)
 {
     free(w->node);
-    free(w->heap);
+    free(w->run.key);
+    free(w->spare.key);
+    free(w->later.key);
+    free(w->heap.key);
+    free(w->char_symbol);
     *w = (struct bpe_work){0};
+}
+
+/* A hash of partial bytes of a character and the byte next to them. */
+static uint32_t torn_hash(const uint8_t *part, size_t n, uint8_t next_to)
+{
+    uint32_t key = next_to;
+    for (size_t i = 0; i < n; i++)
+        key |= (uint32_t)part[i] << (8 * (i + 1));
+    return key * 0x9E3779B1u >> (32 - BPE_TORN_BITS);
+}
+
+static void torn_add(uint64_t *set, uint32_t hash)
+{
+    set[hash / 64] |= (uint64_t)1 << (hash % 64);
+}
+
+static bool torn_has(const uint64_t *set, uint32_t hash)
+{
+    return (set[hash / 64] >> (hash % 64) & 1) != 0;
+}
+
+static bool is_tail(uint8_t c)
+{
+    return (c & 0xC0) == 0x80;
+}
+
+/* One token that merges make: what of it begins or ends inside a character that it does not
+ * cover, while it reaches into another one. Partial heads of four-byte characters are of no
+ * interest: those are always taken byte by byte. */
+static void note_torn(struct bpe *b, struct str token)
+{
+    const uint8_t *p = (const uint8_t *)token.p;
+    size_t n = token.n, tails = 0, head = n;
+    while (tails < n && is_tail(p[tails]))
+        tails++;
+    if (tails && tails < n && tails < 3)
+        torn_add(b->torn_back, torn_hash(p, tails, p[tails]));
+    while (head > 0 && is_tail(p[head - 1]))
+        head--;
+    if (head < 2) /* no head, or nothing before it */
+        return;
+    head--;
+    size_t need = p[head] < 0x80 ? 1 : p[head] < 0xE0 ? 2 : p[head] < 0xF0 ? 3 : 4;
+    if (n - head < need && n - head < 3)
+        torn_add(b->torn_front, torn_hash(p + head, n - head, p[head - 1]));
+}
+
+int bpe_build_torn(struct bpe *b, const struct vocab *v, const struct pieces *pieces,
+                   struct error *err)
+{
+    size_t words = ((size_t)1 << BPE_TORN_BITS) / 64;
+    b->torn_front = calloc(words, sizeof b->torn_front[0]);
+    b->torn_back = calloc(words, sizeof b->torn_back[0]);
+    if (!b->torn_front || !b->torn_back)
+        return error_no_memory(err);
+    for (uint32_t i = 0; i < v->merge_n; i++)
+        note_torn(b, pieces_of(pieces, v->merges[i].result));
+    return 0;
+}
+
+static bool is_torn(const struct bpe *b, const uint8_t *p, size_t n, bool front, bool back)
+{
+    for (size_t k = 1; k < n; k++) {
+        if (front && torn_has(b->torn_front, torn_hash(p, k, p[-1])))
+            return true;
+        if (back && torn_has(b->torn_back, torn_hash(p + n - k, k, p[n])))
+            return true;
+    }
+    return false;
+}
+
+uint32_t bpe_char(const struct bpe *b, struct bpe_work *w, struct str word, size_t at, size_t n)
+{
+    const uint8_t *p = (const uint8_t *)word.p + at;
+    uint32_t cp = n == 2 ? (p[0] & 0x1Fu) << 6 | (p[1] & 0x3Fu)
+                         : (p[0] & 0x0Fu) << 12 | (p[1] & 0x3Fu) << 6 | (p[2] & 0x3Fu);
+    if (!w->char_symbol && !(w->char_symbol = calloc(0x10000, sizeof w->char_symbol[0])))
+        return VOCAB_NONE; /* byte by byte gives the same */
+    uint32_t known = w->char_symbol[cp];
+    if (known == 0) {
+        uint32_t symbol[3] = {b->byte_id[p[0]], b->byte_id[p[1]], n == 3 ? b->byte_id[p[2]] : 0};
+        known = bpe_merge(b, w, symbol, NULL, n) == 1 ? symbol[0] + 2 : 1;
+        w->char_symbol[cp] = known;
+    }
+    if (known == 1 || is_torn(b, p, n, at > 0, at + n < word.n))
+        return VOCAB_NONE;
+    return known - 2;
 }
 
 static size_t merge_short(const struct bpe *b, uint32_t *symbol, uint32_t *len, size_t n)
@@ -118,103 +211,7 @@ static size_t merge_short(const struct bpe *b, uint32_t *symbol, uint32_t *len, 
     return n;
 }
 
-struct bpe_node {
-    uint32_t symbol, prev, next, rank; /* rank of the pair with next; BPE_NO_RANK when none */
-};
-
-/* A binary heap of rank << 32 | position: the lowest rank first, then the leftmost. */
-static void heap_down(uint64_t *heap, size_t n, size_t i)
-{
-    uint64_t v = heap[i];
-    for (size_t child; (child = 2 * i + 1) < n; i = child) {
-        if (child + 1 < n && heap[child + 1] < heap[child])
-            child++;
-        if (v <= heap[child])
-            break;
-        heap[i] = heap[child];
-    }
-    heap[i] = v;
-}
-
-static void heap_push(uint64_t *heap, size_t *n, uint64_t v)
-{
-    size_t i = (*n)++;
-    for (size_t parent; i > 0 && heap[parent = (i - 1) / 2] > v; i = parent)
-        heap[i] = heap[parent];
-    heap[i] = v;
-}
-
-static int reserve(struct bpe_work *w, size_t n)
-{
-    if (n <= w->cap)
-        return 0;
-    size_t cap = n + n / 2;
-    struct bpe_node *node = realloc(w->node, cap * sizeof node[0]);
-    if (node)
-        w->node = node;
-    /* Each merge removes a node and makes at most two new pairs: 3n entries at most. */
-    uint64_t *heap = realloc(w->heap, 3 * cap * sizeof heap[0]);
-    if (heap)
-        w->heap = heap;
-    if (!node || !heap)
-        return -1;
-    w->cap = cap;
-    return 0;
-}
-
-static size_t merge_long(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, uint32_t *len,
-                         size_t n)
-{
-    if (n > UINT32_MAX / 4 || reserve(w, n) < 0)
-        return SIZE_MAX;
-    struct bpe_node *node = w->node;
-    uint64_t *heap = w->heap;
-    size_t heap_n = 0;
-    for (size_t i = 0; i < n; i++) {
-        uint32_t rank = i + 1 < n ? bpe_rank(b, symbol[i], symbol[i + 1]) : BPE_NO_RANK;
-        node[i] = (struct bpe_node){symbol[i], (uint32_t)i - 1, (uint32_t)i + 1, rank};
-        if (rank != BPE_NO_RANK)
-            heap[heap_n++] = (uint64_t)rank << 32 | i;
-    }
-    for (size_t i = heap_n / 2; i-- > 0;)
-        heap_down(heap, heap_n, i);
-    while (heap_n) {
-        uint64_t top = heap[0];
-        uint32_t at = (uint32_t)top;
-        heap[0] = heap[--heap_n];
-        if (heap_n)
-            heap_down(heap, heap_n, 0);
-        if (node[at].rank != top >> 32)
-            continue; /* the pair is gone */
-        uint32_t gone = node[at].next, next = node[gone].next, prev = node[at].prev;
-        node[at].symbol = bpe_result(b, node[at].symbol, node[gone].symbol, node[at].rank);
-        if (len)
-            len[at] += len[gone];
-        node[at].next = next;
-        node[gone].rank = BPE_NO_RANK;
-        node[at].rank = BPE_NO_RANK;
-        if (next < n) {
-            node[next].prev = at;
-            node[at].rank = bpe_rank(b, node[at].symbol, node[next].symbol);
-            if (node[at].rank != BPE_NO_RANK)
-                heap_push(heap, &heap_n, (uint64_t)node[at].rank << 32 | at);
-        }
-        if (prev < n) {
-            node[prev].rank = bpe_rank(b, node[prev].symbol, node[at].symbol);
-            if (node[prev].rank != BPE_NO_RANK)
-                heap_push(heap, &heap_n, (uint64_t)node[prev].rank << 32 | prev);
-        }
-    }
-    size_t made = 0;
-    for (size_t i = 0; i < n; i = node[i].next) {
-        if (len)
-            len[made] = len[i];
-        symbol[made++] = node[i].symbol;
-    }
-    return made;
-}
-
 size_t bpe_merge(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, uint32_t *len, size_t n)
 {
-    return n <= BPE_SHORT ? merge_short(b, symbol, len, n) : merge_long(b, w, symbol, len, n);
+    return n <= BPE_SHORT ? merge_short(b, symbol, len, n) : bpe_merge_long(b, w, symbol, len, n);
 }

@@ -26,14 +26,27 @@ struct bpe {
     uint32_t *byte_rank; /* 256 x 256: rank of the pair of two single bytes */
     uint32_t byte_id[256];
     bool all_bytes; /* every byte has an id */
+    /* Characters may be merged by themselves first, except where a merge reaches across the edge of
+     * one without covering it: there these sets (of hashes) have the partial bytes and the byte that
+     * stands next to them. */
+    uint64_t *torn_front, *torn_back;
 };
+
+#define BPE_TORN_BITS 16
 
 struct bpe_node;
 
+/* A growable list of keys: rank << 32 | position. */
+struct bpe_keys {
+    uint64_t *key;
+    size_t n, cap;
+};
+
 struct bpe_work {
     struct bpe_node *node;
-    uint64_t *heap;
     size_t cap;
+    struct bpe_keys run, spare, later, heap;
+    uint32_t *char_symbol; /* by code point: 0 not known yet, 1 as bytes, else id + 2 */
 };
 
 int bpe_build(struct bpe *b, const struct vocab *v, struct error *err) TALLY_MUST_CHECK;
@@ -42,6 +55,12 @@ int bpe_init(struct bpe *b, uint32_t n, struct error *err) TALLY_MUST_CHECK;
 int bpe_insert(struct bpe *b, uint32_t left, uint32_t right, uint32_t value);
 /* The ids of single bytes (byte-level vocabularies). */
 int bpe_build_bytes(struct bpe *b, const struct vocab *v, struct error *err) TALLY_MUST_CHECK;
+/* Which characters may be merged by themselves first. */
+int bpe_build_torn(struct bpe *b, const struct vocab *v, const struct pieces *pieces,
+                   struct error *err) TALLY_MUST_CHECK;
+/* The one symbol that the character of n bytes (2 or 3) at `at` becomes whatever stands around it,
+ * or VOCAB_NONE when that is not certain. All bytes must have ids. */
+uint32_t bpe_char(const struct bpe *b, struct bpe_work *w, struct str word, size_t at, size_t n);
 void bpe_release(struct bpe *b);
 void bpe_work_release(struct bpe_work *w);
 
@@ -80,5 +99,8 @@ static inline uint32_t bpe_result(const struct bpe *b, uint32_t left, uint32_t r
  * Returns the new number, or SIZE_MAX when memory is refused. */
 size_t bpe_merge(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, uint32_t *len,
                  size_t n);
+/* The same whatever n is (bpe_merge takes it above BPE_SHORT). */
+size_t bpe_merge_long(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, uint32_t *len,
+                      size_t n);
 
 #endif

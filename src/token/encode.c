@@ -19,6 +19,17 @@ struct cache_line {
     uint32_t id[CACHE_IDS], n;
 };
 
+/* Longer pieces, of at most 38 bytes and six ids: words of scripts that take three bytes a
+ * character, long identifiers. */
+#define LONG_BITS 13
+#define LONG_KEY_MAX 38
+#define LONG_IDS 6
+
+struct long_line {
+    uint8_t len, n, key[LONG_KEY_MAX];
+    uint32_t id[LONG_IDS];
+};
+
 struct encoder {
     struct encoder *next;
     const struct tokenizer *t;
@@ -28,6 +39,7 @@ struct encoder {
     struct model_work work;
     struct added_hits hits;
     struct cache_line *cache;
+    struct long_line *long_cache;
     /* the call under way */
     struct token_ids *out;
     bool count_only, plain;
@@ -50,6 +62,7 @@ static void encoder_free(struct encoder *e)
     model_work_release(&e->work);
     added_hits_release(&e->hits);
     free(e->cache);
+    free(e->long_cache);
     free(e);
 }
 
@@ -72,8 +85,12 @@ struct encoder *encoder_borrow(const struct tokenizer *t, struct error *err)
     if (e)
         return e;
     e = calloc(1, sizeof *e);
-    if (!e || !(e->cache = calloc((size_t)1 << CACHE_BITS, sizeof e->cache[0]))) {
-        free(e);
+    if (e) {
+        e->cache = calloc((size_t)1 << CACHE_BITS, sizeof e->cache[0]);
+        e->long_cache = calloc((size_t)1 << LONG_BITS, sizeof e->long_cache[0]);
+    }
+    if (!e || !e->cache || !e->long_cache) {
+        encoder_free(e);
         error_no_memory(err);
         return NULL;
     }
@@ -181,6 +198,33 @@ static int long_word(struct encoder *e, struct str word)
     return 0;
 }
 
+static int middle_word(struct encoder *e, struct str word)
+{
+    uint64_t h = hash64(word.p, word.n, 0);
+    struct long_line *line = &e->long_cache[h >> (64 - LONG_BITS)];
+    if (make_room(e, LONG_IDS) < 0)
+        return -1;
+    if (line->len == word.n && memcmp(line->key, word.p, word.n) == 0) {
+        memcpy(e->out->id + e->out->n, line->id, sizeof line->id);
+        e->out->n += line->n;
+        return 0;
+    }
+    if (long_word(e, word) < 0)
+        return -1;
+    if (e->work.n <= LONG_IDS) {
+        line->len = (uint8_t)word.n;
+        line->n = (uint8_t)e->work.n;
+        memcpy(line->key, word.p, word.n);
+        memcpy(line->id, e->work.id, e->work.n * sizeof line->id[0]);
+    }
+    return 0;
+}
+
+static int longer_word(struct encoder *e, struct str word)
+{
+    return word.n <= LONG_KEY_MAX ? middle_word(e, word) : long_word(e, word);
+}
+
 /* A word whose tokens' places are asked for: no cache. */
 static int placed_word(struct encoder *e, const struct norm_view *view)
 {
@@ -245,7 +289,7 @@ static int encode_word(struct encoder *e, const struct norm_view *view)
         return placed_word(e, view);
     if (view->text.n <= CACHE_KEY_MAX)
         return short_word(e, (const uint8_t *)view->text.p, view->text.n, false);
-    return long_word(e, view->text);
+    return longer_word(e, view->text);
 }
 
 static int encode_pieces(struct encoder *e, const struct norm_view *view, unsigned step);
@@ -267,7 +311,7 @@ static int scan_words(struct encoder *e, const struct norm_view *view, const str
             else if (to - at <= CACHE_KEY_MAX)
                 status = short_word(e, base + at, to - at, len - at >= 16);
             else
-                status = long_word(e, word.text);
+                status = longer_word(e, word.text);
             if (status < 0)
                 return -1;
         }

@@ -125,7 +125,8 @@ static int build_kind(struct model *m, const struct vocab *v, struct error *err)
 {
     switch (m->set.kind) {
     case MODEL_BPE_BYTES:
-        if (bpe_build(&m->bpe, v, err) < 0 || bpe_build_bytes(&m->bpe, v, err) < 0)
+        if (bpe_build(&m->bpe, v, err) < 0 || bpe_build_bytes(&m->bpe, v, err) < 0 ||
+            bpe_build_torn(&m->bpe, v, m->pieces, err) < 0)
             return -1;
         return m->set.suffix.n ? build_suffix(m, v, err) : 0;
     case MODEL_BPE_CHARS:

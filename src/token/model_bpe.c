@@ -43,9 +43,30 @@ static bool put_bytes(const struct model *m, struct model_work *w, struct str s)
     return true;
 }
 
+/* Every byte has a symbol, and whole characters mostly have one too. */
+static void split_whole(const struct model *m, struct model_work *w, struct str word)
+{
+    const uint8_t *p = (const uint8_t *)word.p;
+    for (size_t i = 0; i < word.n;) {
+        size_t n = p[i] < 0xC2 ? 1 : p[i] < 0xE0 ? 2 : p[i] < 0xF0 ? 3 : 4;
+        uint32_t id = n == 1 || n == 4 ? VOCAB_NONE : bpe_char(&m->bpe, &w->bpe, word, i, n);
+        if (id != VOCAB_NONE) {
+            model_put(w, id, n);
+        } else {
+            for (size_t k = 0; k < n; k++)
+                model_put(w, m->bpe.byte_id[p[i + k]], 1);
+        }
+        i += n;
+    }
+}
+
 static void split_bytes(const struct model *m, struct model_work *w, struct str word)
 {
     struct waiting unk = {0};
+    if (m->bpe.all_bytes && !m->byte_last) {
+        split_whole(m, w, word);
+        return;
+    }
     for (size_t i = 0; i < word.n; i++) {
         uint8_t byte = (uint8_t)word.p[i];
         uint32_t id = m->byte_last && i + 1 == word.n ? m->byte_last[byte] : m->bpe.byte_id[byte];
