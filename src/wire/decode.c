@@ -168,6 +168,14 @@ static bool looks_like_markup(struct str body)
     return str_starts(str_trim(str_first(body, 64)), STR("<"));
 }
 
+/* Some servers call an event stream JSON; what it is shows in its first byte. */
+static bool is_document(const struct wire_exchange *x)
+{
+    struct str start = str_trim(str_first(buf_str(&x->body), 64));
+    return has_type(x, STR("application/json")) &&
+           (str_starts(start, STR("{")) || str_starts(start, STR("[")));
+}
+
 /* A whole JSON answer where a stream was asked for is no stream; an error object still is one. */
 static void read_unasked_json(struct decoder *d)
 {
@@ -194,7 +202,7 @@ static void read_body(struct decoder *d)
     } else if (!d->stream) {
         find_read(d, body.n);
         take_document(d, body, false, x->end != WIRE_END_OK);
-    } else if (!d->p->ndjson && has_type(x, STR("application/json"))) {
+    } else if (!d->p->ndjson && is_document(x)) {
         find_read(d, body.n);
         read_unasked_json(d);
     } else if (d->p->ndjson) {

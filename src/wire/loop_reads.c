@@ -38,6 +38,10 @@ static void look_at_kernel(struct wire_loop *loop, struct loop_socket *s, int fd
     if (kernel_ns > now->t_user_ns + loop->map.error_ns + CLOCK_MAP_SLACK_NS)
         return; /* from the future: the real clock has been set */
     now->t_kernel_ns = kernel_ns < now->t_user_ns ? kernel_ns : now->t_user_ns;
+    if (now->t_lower_ns > now->t_kernel_ns) /* waking up took longer than calibrated */
+        now->t_lower_ns = loop->seen.t_floor_ns;
+    if (now->t_lower_ns > now->t_kernel_ns)
+        now->t_lower_ns = now->t_kernel_ns;
 }
 
 /* The first socket of a batch is stamped with poll's return. So are the others where the kernel
@@ -67,10 +71,10 @@ static int act(struct wire_loop *loop, struct loop_socket *s, int fd, unsigned w
         loop->counts.reads++;
         if (s->more) /* what the last read left behind may have come with it */
             loop->now.t_lower_ns = s->lower_ns;
-        s->lower_ns = loop->now.t_lower_ns;
         s->more = false;
         if (s->stamped)
             look_at_kernel(loop, s, fd, &loop->now);
+        s->lower_ns = loop->now.t_lower_ns;
     }
     if (what & POLLER_OUT)
         bits |= CURL_CSELECT_OUT;

@@ -31,7 +31,8 @@ struct poller_event {
 
 struct poller_seen {
     int64_t t_return_ns; /* the wait returned */
-    int64_t t_lower_ns;  /* nothing that was reported can have been ready before */
+    int64_t t_floor_ns;  /* nothing that was reported can have been ready before */
+    int64_t t_lower_ns;  /* the same, if waking up took no longer than calibrated; >= t_floor_ns */
     bool blocked;
     size_t n;
     struct poller_event events[POLLER_BATCH];

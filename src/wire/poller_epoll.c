@@ -123,19 +123,19 @@ int poller_wait(struct poller *p, int64_t deadline_ns, struct poller_seen *seen,
     now = clock_mono_ns();
     seen->blocked = false;
     if (n == 0 && deadline_ns > now) {
-        /* Nothing was ready: what comes now wakes us, so it came after `previous`, and no
-         * earlier than the time a wake-up takes. */
+        /* Nothing was ready: what comes now wakes us, so it came after this, and no longer ago
+         * than a wake-up takes. */
         previous = now;
         if (arm(p, deadline_ns, err) < 0)
             return -1;
         n = epoll_wait(p->ep, ev, POLLER_BATCH, -1);
         now = clock_mono_ns();
         seen->blocked = true;
-        if (previous < now - p->wakeup_ns)
-            previous = now - p->wakeup_ns;
     }
     seen->t_return_ns = now;
-    seen->t_lower_ns = previous;
+    seen->t_floor_ns = seen->t_lower_ns = previous;
+    if (seen->blocked && previous < now - p->wakeup_ns)
+        seen->t_lower_ns = now - p->wakeup_ns;
     if (n < 0)
         return errno == EINTR ? 0 : error_set_errno(err, errno, "cannot wait for sockets");
     if (n < POLLER_BATCH)

@@ -141,7 +141,7 @@ static void collect(struct poller *p, struct poller_seen *seen)
             continue;
         if (seen->n == POLLER_BATCH) {
             p->next = i;
-            p->last_empty_ns = seen->t_lower_ns;
+            p->last_empty_ns = seen->t_floor_ns;
             return;
         }
         seen->events[seen->n++] =
@@ -161,11 +161,11 @@ int poller_wait(struct poller *p, int64_t deadline_ns, struct poller_seen *seen,
         n = poll(p->fds, (nfds_t)p->n, wait_ms(now, deadline_ns));
         now = clock_mono_ns();
         seen->blocked = true;
-        if (previous < now - p->wakeup_ns)
-            previous = now - p->wakeup_ns;
     }
     seen->t_return_ns = now;
-    seen->t_lower_ns = previous;
+    seen->t_floor_ns = seen->t_lower_ns = previous;
+    if (seen->blocked && previous < now - p->wakeup_ns)
+        seen->t_lower_ns = now - p->wakeup_ns;
     if (n < 0)
         return errno == EINTR ? 0 : error_set_errno(err, errno, "cannot wait for sockets");
     collect(p, seen);

@@ -150,13 +150,19 @@ static size_t on_header(char *p, size_t size, size_t count, void *arg)
     return n;
 }
 
-/* The read that was looked ahead to has been made. */
+/* A further read of n bytes has been made: was it seen when the event began (TLS records come one
+ * a read), or when its socket was looked at again, or not at all? */
 static void finish_look_ahead(struct wire_transfer *t, size_t n)
 {
+    const struct read_now *now = loop_now(t->loop);
     size_t cost = t->tls ? TLS_RECORD_COST : 0;
+    if (now->t_kernel_ns != TIME_NONE && t->raw_seen + n + t->raw_reads * cost <= now->peeked) {
+        t->ahead = *now;
+        return;
+    }
     if (t->ahead.t_kernel_ns != TIME_NONE && n + cost <= t->ahead.peeked)
         return;
-    t->ahead.t_kernel_ns = TIME_NONE; /* some of it came after the look */
+    t->ahead.t_kernel_ns = TIME_NONE;
     t->ahead.t_user_ns = clock_mono_ns();
 }
 

@@ -25,9 +25,9 @@
 
 static const struct step stream[] = {READ,
                                      SEND(HEAD),
-                                     WAIT(20),
+                                     WAIT(100),
                                      CHUNK(TOKEN("a")),
-                                     WAIT(20),
+                                     WAIT(100),
                                      CHUNK(TOKEN("b") FINISH),
                                      SEND("0\r\n\r\n"),
                                      HOLD};
@@ -98,6 +98,41 @@ static void private_authority(void **state)
     assert_true(x->reads[0].t_user_ns >= before);
     if (x->reads[0].t_kernel_ns != TIME_NONE)
         assert_true(x->reads[0].t_kernel_ns >= before - NS_PER_US);
+    client_close(&c);
+    server_stop(s);
+    server_tls_free(tls);
+}
+
+/* Two records that wait together: libcurl reads them one by one, and both were looked at. */
+static void two_records_at_once(void **state)
+{
+    (void)state;
+    static const struct step play[] = {
+        READ, SEND(HEAD), WAIT(20), CHUNK(TOKEN("a")), CHUNK(TOKEN("b") FINISH), SEND("0\r\n\r\n"),
+        HOLD};
+    struct server_tls *tls = server_tls_new(folder, false);
+    struct server *s = server_start(&(struct server_script){.play = {play}, .tls = tls});
+    struct client c;
+    struct error err = {0};
+    client_open(
+        &c, &(struct wire_endpoint_options){.url = server_url(s), .ca_file = in_folder("ca.pem")});
+    struct wire_request r = {.endpoint = c.endpoint, .path = CHAT, .body = STR("{}")};
+    assert_int_equal(wire_loop_send(c.loop, &r, &err), 0);
+    while (server_requests(s) == 0)
+        assert_int_equal(wire_loop_step(c.loop, clock_mono_ns() + NS_PER_MS, &err), 0);
+    /* Not looking while the server writes. */
+    clock_sleep_until_ns(clock_mono_ns() + 400 * NS_PER_MS, NULL);
+    while (c.done == 0)
+        assert_int_equal(wire_loop_step(c.loop, clock_mono_ns() + NS_PER_S, &err), 0);
+    assert_int_equal(c.last->end, WIRE_END_OK);
+    assert_int_equal(c.last->body.n, strlen(TOKEN("a") TOKEN("b") FINISH));
+    for (size_t i = 0; i < c.last->reads_n; i++) {
+#ifdef __linux__
+        assert_true(c.last->reads[i].t_kernel_ns != TIME_NONE);
+        assert_true(c.last->reads[i].t_kernel_ns < c.last->reads[i].t_user_ns - 20 * NS_PER_MS);
+#endif
+        assert_true(c.last->reads[i].t_lower_ns <= c.last->reads[i].t_user_ns);
+    }
     client_close(&c);
     server_stop(s);
     server_tls_free(tls);
@@ -355,8 +390,8 @@ static void http2_with_prior_knowledge(void **state)
     add_frame(&first, 0, 0, TOKEN("a"), strlen(TOKEN("a")));
     add_frame(&last, 0, 1, TOKEN("b") FINISH, strlen(TOKEN("b") FINISH));
     const struct step steps[] = {
-        RAW,      {DO_SEND, open.p, open.n}, WAIT(20), {DO_SEND, first.p, first.n},
-        WAIT(20), {DO_SEND, last.p, last.n}, HOLD};
+        RAW,       {DO_SEND, open.p, open.n}, WAIT(100), {DO_SEND, first.p, first.n},
+        WAIT(100), {DO_SEND, last.p, last.n}, HOLD};
     struct server *s = server_start(&(struct server_script){.play = {steps}});
     struct client c;
     client_open(&c, &(struct wire_endpoint_options){.url = server_url(s), .http2 = true});
@@ -376,6 +411,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(private_authority),
+        cmocka_unit_test(two_records_at_once),
         cmocka_unit_test(a_flood_of_tls_records),
         cmocka_unit_test(unknown_authority),
         cmocka_unit_test(client_certificates),

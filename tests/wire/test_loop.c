@@ -68,9 +68,10 @@ static void check_sound(const struct wire_exchange *x)
 
 static void expect_end(const struct step *play, enum wire_end end, const char *said)
 {
+    int64_t timeout = end == WIRE_END_TIMEOUT ? 300 * NS_PER_MS : 20 * NS_PER_S;
     struct pair p;
     open_pair(&p, play);
-    const struct wire_exchange *x = client_ask(&p.client, CHAT, "{}", 300 * NS_PER_MS);
+    const struct wire_exchange *x = client_ask(&p.client, CHAT, "{}", timeout);
     check_sound(x);
     if (x->end != end)
         fail_msg("ended as %d, not as %d: %s", (int)x->end, (int)end, x->error);
@@ -82,8 +83,8 @@ static void expect_end(const struct step *play, enum wire_end end, const char *s
 /* --- times ---------------------------------------------------------------------------------- */
 
 static const struct step two_tokens[] = {
-    READ,     SEND(HEAD), WAIT(20), CHUNK(TOKEN("a")), WAIT(20), CHUNK(TOKEN("b") FINISH DONE),
-    WAIT(20), SEND(LAST), END,
+    READ,      SEND(HEAD), WAIT(100), CHUNK(TOKEN("a")), WAIT(100), CHUNK(TOKEN("b") FINISH DONE),
+    WAIT(100), SEND(LAST), END,
 };
 
 static void stamps_lie_around_what_was_sent(void **state)
@@ -105,13 +106,13 @@ static void stamps_lie_around_what_was_sent(void **state)
     for (size_t i = 0; i < 2; i++) {
         const struct sample_read_stamp *r = &d.s.reads[d.s.events[event_of_send[i]].read];
         server_send_time(p.server, i + 1, &before, &after);
-        assert_true(r->t_user_ns >= before);
-        /* The lower bound takes the wake-up as long as calibrated: on a busy machine it is longer,
-         * so the bound is held to half the wait between two sends. */
-        assert_true(r->t_lower_ns <= after + 10 * NS_PER_MS);
+        assert_true(r->t_user_ns >= before && r->t_lower_ns <= r->t_user_ns);
 #ifdef __linux__
-        /* The map between the clocks is good to well below a microsecond. */
-        assert_true(r->t_kernel_ns >= before - NS_PER_US && r->t_kernel_ns <= after + NS_PER_MS);
+        /* The map between the clocks is good to well below a microsecond. How late the kernel may
+         * take a segment up on a busy machine is not ours to bound; test_time.c tries its best
+         * case. That a wake-up lasts longer than calibrated shows by the kernel's time. */
+        assert_true(r->t_kernel_ns >= before - NS_PER_US && r->t_kernel_ns <= r->t_user_ns);
+        assert_true(r->t_lower_ns <= r->t_kernel_ns);
 #endif
     }
     server_send_time(p.server, 3, &before, &after);
@@ -124,10 +125,10 @@ static void a_head_that_comes_in_pieces(void **state)
 {
     (void)state;
     static const struct step play[] = {
-        READ,     SEND("HTTP/1.1 200 OK\r\nContent-"),
-        WAIT(30), SEND("Type: text/plain\r\nContent-Length: 5\r\n\r"),
-        WAIT(30), SEND("\nhel"),
-        WAIT(30), SEND("lo"),
+        READ,      SEND("HTTP/1.1 200 OK\r\nContent-"),
+        WAIT(100), SEND("Type: text/plain\r\nContent-Length: 5\r\n\r"),
+        WAIT(100), SEND("\nhel"),
+        WAIT(100), SEND("lo"),
         END};
     struct pair p;
     open_pair(&p, play);
@@ -423,7 +424,7 @@ static void cancelled_all_at_once(void **state)
     struct wire_request r = {.endpoint = c.endpoint, .path = CHAT, .body = STR("{}")};
     for (int i = 0; i < 5; i++)
         assert_int_equal(wire_loop_send(c.loop, &r, &err), 0);
-    int64_t until = clock_mono_ns() + 200 * NS_PER_MS;
+    int64_t until = clock_mono_ns() + 600 * NS_PER_MS;
     while (clock_mono_ns() < until)
         assert_int_equal(wire_loop_step(c.loop, until, &err), 0);
     assert_int_equal(c.done, 0);

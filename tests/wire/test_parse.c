@@ -210,6 +210,22 @@ static void events_of_an_answer_at_the_limit_and_one_over(void **state)
     buf_release(&b);
 }
 
+static void a_line_without_end(void **state)
+{
+    (void)state;
+    struct buf b = BUF_INIT(BUF_ANY);
+    struct decoded d;
+    buf_adds(&b, "data: {\"choices\":[{\"delta\":{\"content\":\"a\"}}]}\n\ndata: ");
+    buf_pad(&b, 'x', SSE_LINE_MAX);
+    decode_lines(&d, &b);
+    assert_int_equal(d.s.outcome, OUTCOME_FAILED);
+    assert_int_equal(d.s.failure, FAILURE_CLIENT); /* our limit, and the error names it */
+    assert_true(str_find(d.s.error, STR("4194304")) != STR_NONE);
+    assert_int_equal(d.s.events_n, 1); /* what came before is kept */
+    decoded_release(&d);
+    buf_release(&b);
+}
+
 /* --- requests ------------------------------------------------------------------------------- */
 
 #define TEXT(literal)                   \
@@ -355,6 +371,7 @@ int main(void)
         cmocka_unit_test(grammar_of_lines),
         cmocka_unit_test(json_lines_at_the_limit_and_one_over),
         cmocka_unit_test(events_of_an_answer_at_the_limit_and_one_over),
+        cmocka_unit_test(a_line_without_end),
         cmocka_unit_test(bodies_as_sent),
         cmocka_unit_test(requests_that_cannot_be_asked),
         cmocka_unit_test(judged_by_the_tokens_that_came),

@@ -194,16 +194,14 @@ static void connect_pair(int *client, int *server)
     close(listener);
 }
 
-static void the_kernels_time_is_the_last_bytes(void **state)
+/* Two segments wait; a look gives the time of the second. True when that came out tight: the kernel
+ * may take a segment up late on a busy machine. */
+static bool look_at_two(int client, int server)
 {
-    (void)state;
-#ifdef __linux__
     struct clock_map m;
-    int client, server;
     char got[64];
     size_t waiting = 0;
     int64_t real_ns = 0, before, after, mono;
-    connect_pair(&client, &server);
     assert_int_equal(kernel_time_peek(client, 16384, &waiting, &real_ns), -1); /* nothing waits */
     assert_int_equal(write(server, "first", 5), 5);
     clock_sleep_until_ns(clock_mono_ns() + 20 * NS_PER_MS, NULL);
@@ -216,12 +214,25 @@ static void the_kernels_time_is_the_last_bytes(void **state)
     assert_int_equal(kernel_time_peek(client, 16384, &waiting, &real_ns), 0);
     assert_int_equal(waiting, 11);
     mono = clock_map_to_mono(&m, real_ns);
-    assert_true(mono >= before - NS_PER_US - m.error_ns && mono <= after + NS_PER_MS);
+    assert_true(mono >= before - NS_PER_US - m.error_ns && mono <= clock_mono_ns());
     /* A look takes nothing, and does not look further than it is told. */
     assert_int_equal(kernel_time_peek(client, 4, &waiting, &real_ns), 0);
     assert_int_equal(waiting, 4);
     assert_int_equal(read(client, got, sizeof got), 11);
     assert_memory_equal(got, "firstsecond", 11);
+    return mono <= after + 100 * NS_PER_US;
+}
+
+static void the_kernels_time_is_the_last_bytes(void **state)
+{
+    (void)state;
+#ifdef __linux__
+    int client, server, tries = 0;
+    size_t waiting = 0;
+    int64_t real_ns = 0;
+    connect_pair(&client, &server);
+    while (!look_at_two(client, server))
+        assert_true(++tries < 20);
     close(server);
     assert_int_equal(kernel_time_peek(client, 16384, &waiting, &real_ns), -1);
     close(client);
