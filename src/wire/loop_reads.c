@@ -38,10 +38,13 @@ static void look_at_kernel(struct wire_loop *loop, struct loop_socket *s, int fd
     if (kernel_ns > now->t_user_ns + loop->map.error_ns + CLOCK_MAP_SLACK_NS)
         return; /* from the future: the real clock has been set */
     now->t_kernel_ns = kernel_ns < now->t_user_ns ? kernel_ns : now->t_user_ns;
-    if (now->t_lower_ns > now->t_kernel_ns) /* waking up took longer than calibrated */
-        now->t_lower_ns = loop->seen.t_floor_ns;
-    if (now->t_lower_ns > now->t_kernel_ns)
-        now->t_lower_ns = now->t_kernel_ns;
+    if (now->t_lower_ns > now->t_kernel_ns) {
+        /* Waking up took longer than calibrated: by as much as the kernel's time shows, at least.
+         * The floor would be certain, and as far off as the wait was long. */
+        now->t_lower_ns = now->t_kernel_ns - loop->o.wakeup_ns;
+        if (now->t_lower_ns < loop->seen.t_floor_ns && loop->seen.t_floor_ns <= now->t_kernel_ns)
+            now->t_lower_ns = loop->seen.t_floor_ns;
+    }
 }
 
 /* The first socket of a batch is stamped with poll's return. So are the others where the kernel
