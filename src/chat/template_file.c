@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "base/file.h"
-#include "codec/json.h"
 #include "vocab/vocab.h"
 
 #define GGUF_FILE_MAX ((size_t)1 << 46) /* mapped, so only an address range */
@@ -196,6 +195,13 @@ int chat_template_from_text(struct chat_template **out, struct str source, const
     }
     *out = t;
     return 0;
+}
+
+int chat_template_add_special(struct chat_template *t, const char *name, const struct json *text,
+                              struct error *err)
+{
+    struct str s;
+    return json_str(&s, text) < 0 ? 0 : add_special(t, str_of(name), s, err);
 }
 
 void chat_template_free(struct chat_template *t)

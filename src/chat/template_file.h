@@ -15,6 +15,7 @@
 #define TALLY_CHAT_TEMPLATE_FILE_H
 
 #include "base/hash.h"
+#include "codec/json.h"
 #include "jinja/jinja.h"
 
 #define CHAT_FILE_MAX ((size_t)64 << 20)
@@ -40,6 +41,9 @@ int chat_template_open(struct chat_template **out, const char *path, const char 
 /* From text; name stands in errors. */
 int chat_template_from_text(struct chat_template **out, struct str source, const char *name,
                             const struct jinja_syntax *syntax, struct error *err) TALLY_MUST_CHECK;
+/* Gives the template a special-token variable; text that is no string (NULL too) is passed over. */
+int chat_template_add_special(struct chat_template *t, const char *name, const struct json *text,
+                              struct error *err) TALLY_MUST_CHECK;
 void chat_template_free(struct chat_template *t); /* NULL is fine */
 
 #endif

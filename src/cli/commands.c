@@ -6,6 +6,7 @@ extern const struct command cmd_corpus;
 extern const struct command cmd_count;
 extern const struct command cmd_key;
 extern const struct command cmd_ledger;
+extern const struct command cmd_probe;
 extern const struct command cmd_render;
 extern const struct command cmd_report;
 extern const struct command cmd_run;
@@ -16,6 +17,7 @@ const struct command *const tally_commands[] = {
     &cmd_count,
     &cmd_render,
     &cmd_corpus,
+    &cmd_probe,
     &cmd_run,
     &cmd_show,
     &cmd_verify,

@@ -133,7 +133,7 @@ static int find_secret(struct run_inputs *in, const struct run_args *a, size_t i
     return 0;
 }
 
-static int take_lanes(struct run_inputs *in, const struct run_args *a, struct error *err)
+int run_inputs_lanes(struct run_inputs *in, const struct run_args *a, struct error *err)
 {
     struct load_options *o = &in->options;
 
@@ -288,7 +288,7 @@ int run_inputs_init(struct run_inputs *in, const struct run_args *a, uint64_t gi
 {
     take_plan(&in->options.plan, a, given);
     check_w1(in, a);
-    return take_lanes(in, a, err) < 0 || take_counting(in, a, err) < 0 ||
+    return run_inputs_lanes(in, a, err) < 0 || take_counting(in, a, err) < 0 ||
                    take_corpus(in, a, err) < 0
                ? -1
                : 0;
