@@ -5,9 +5,11 @@
 #include "corpus/corpus.h"
 #include "corpus/words.h"
 
-#define TAG_WORDS 5 /* 5 of about 300 words: 2.4e12 prefixes */
-#define REDRAWS 24  /* prefixes tried until the count is exact, or in the band */
-#define ADJUSTS 6   /* corrections of how many words make way, for one prefix */
+#define TAG_WORDS 5   /* 5 of about 300 words: 2.4e12 prefixes */
+#define REDRAWS 24    /* prefixes tried until the count is exact, or in the band */
+#define FILLS 8       /* draws of small words */
+#define FILLERS_MAX 8 /* small words in a prompt, at most */
+#define ADJUSTS 6     /* corrections of how many words make way, for one prefix */
 #define PROMPT_MAX (CORPUS_LINE_MAX + 4096)
 
 static uint64_t seed_of(const struct corpus_draw *w, int attempt)
@@ -50,22 +52,34 @@ static struct str without_words(struct str text, int64_t n)
     return text;
 }
 
+/* What is done to the item: words taken from its front, small words put there instead. */
+struct shape {
+    int64_t dropped, fillers;
+    uint64_t variant; /* which small words */
+};
+
 struct attempt {
     const struct corpus *c;
     const struct corpus_counter *counter;
     struct str tag, item;
+    uint64_t seed;
     int64_t want, tolerance;
     struct buf *text;
 };
 
-static int build(struct attempt *a, int64_t dropped, int64_t *n, struct error *err)
+static int build(struct attempt *a, const struct shape *shape, int64_t *n, struct error *err)
 {
+    struct draw d = draw_seeded(a->seed, 2 + shape->variant);
     size_t tokens;
 
     buf_reset(a->text);
     buf_addstr(a->text, a->tag);
     buf_adds(a->text, ". ");
-    buf_addstr(a->text, without_words(a->item, dropped));
+    for (int64_t i = 0; i < shape->fillers; i++) {
+        words_add_filler(a->text, &d);
+        buf_addc(a->text, ' ');
+    }
+    buf_addstr(a->text, without_words(a->item, shape->dropped));
     if (buf_check(a->text, "a prompt", err) < 0)
         return -1;
     if (!a->counter)
@@ -76,27 +90,37 @@ static int build(struct attempt *a, int64_t dropped, int64_t *n, struct error *e
     return 0;
 }
 
-/* Lets as many words of the item make way as the prefix brought tokens. 1 exact, 0 not; *best and
- * *best_dropped keep the nearest over all attempts. */
-static int adjust(struct attempt *a, int64_t *best, int64_t *best_dropped, struct error *err)
+/* Lets as many words of the item make way as the prefix brought tokens, and evens out what is then
+ * missing with small words. 1 exact, 0 not; *best and *best_n are the nearest of this attempt. */
+static int adjust(struct attempt *a, struct shape *best, int64_t *best_n, struct error *err)
 {
-    int64_t dropped = TAG_WORDS, n = 0, nearest = INT64_MAX;
+    struct shape now = {.dropped = TAG_WORDS}, under = {0};
+    int64_t n = 0, under_n = CORPUS_NOT_PROMISED;
 
-    *best = CORPUS_NOT_PROMISED;
-    for (int i = 0; i < ADJUSTS; i++) {
-        if (build(a, dropped, &n, err) < 0)
+    *best_n = CORPUS_NOT_PROMISED;
+    for (int i = 0; i < ADJUSTS + FILLS; i++) {
+        if (build(a, &now, &n, err) < 0)
             return -1;
-        if (llabs(n - a->want) < nearest) {
-            nearest = llabs(n - a->want);
-            *best = n;
-            *best_dropped = dropped;
+        if (*best_n == CORPUS_NOT_PROMISED || llabs(n - a->want) < llabs(*best_n - a->want)) {
+            *best_n = n;
+            *best = now;
         }
         if (n == a->want)
             return 1;
-        if (dropped == 0 && n < a->want)
+        if (n < a->want && now.fillers == 0 && n > under_n) {
+            under_n = n;
+            under = now;
+        }
+        if (i + 1 < ADJUSTS) {
+            now.dropped += n > a->want ? n - a->want : -1;
+            now.dropped = now.dropped < 0 ? 0 : now.dropped;
+        } else if (under_n == CORPUS_NOT_PROMISED || a->want - under_n > FILLERS_MAX) {
             return 0;
-        dropped += n > a->want ? n - a->want : -1;
-        dropped = dropped < 0 ? 0 : dropped;
+        } else {
+            now = under;
+            now.fillers = a->want - under_n;
+            now.variant = (uint64_t)(i + 1 - ADJUSTS);
+        }
     }
     return 0;
 }
@@ -124,55 +148,72 @@ static void tag_of(const struct corpus_draw *which, int attempt, struct buf *tag
     words_add_tag(tag, &d, TAG_WORDS);
 }
 
+/* The nearest of all attempts, made again. */
+static int build_best(struct attempt *a, const struct corpus_draw *which, int attempt,
+                      const struct shape *shape, struct buf *tag, int64_t *n, struct error *err)
+{
+    tag_of(which, attempt, tag);
+    a->tag = buf_str(tag);
+    a->seed = seed_of(which, attempt);
+    return build(a, shape, n, err);
+}
+
+/* Attempts until one is exact. *n is the count of the text that was made. 1 exact, 0 in the band,
+ * -1 with *err set. */
+static int fit_prompt(struct attempt *a, const struct corpus_draw *which,
+                      const struct corpus_item *item, struct buf *tag, int64_t *n,
+                      struct error *err)
+{
+    int64_t nearest = CORPUS_NOT_PROMISED;
+    struct shape shape, best = {0};
+    int best_attempt = 0;
+
+    for (int i = 0; i < REDRAWS; i++) {
+        int exact;
+        tag_of(which, i, tag);
+        a->tag = buf_str(tag);
+        a->seed = seed_of(which, i);
+        if (buf_check(tag, "a prefix", err) < 0)
+            return -1;
+        exact = adjust(a, &shape, n, err);
+        if (exact != 0)
+            return exact;
+        if (nearest == CORPUS_NOT_PROMISED || llabs(*n - a->want) < llabs(nearest - a->want)) {
+            nearest = *n;
+            best = shape;
+            best_attempt = i;
+        }
+    }
+    if (llabs(nearest - a->want) > a->tolerance)
+        return no_prompt(a->c, item, a->want, a->tolerance, nearest, err);
+    return build_best(a, which, best_attempt, &best, tag, n, err);
+}
+
 int corpus_unique(const struct corpus *c, const struct corpus_counter *counter,
                   const struct corpus_draw *which, struct buf *text, struct corpus_prompt *prompt,
                   struct error *err)
 {
     const struct corpus_item *item = item_of(c, which);
-    struct buf tag = BUF_INIT(4096);
-    struct attempt a = {.c = c, .counter = counter, .item = item->text, .text = text};
-    int64_t best = CORPUS_NOT_PROMISED, best_attempt = -1, best_dropped = 0, n = 0, dropped = 0;
     bool promised = c->promise.tokens != CORPUS_NOT_PROMISED;
-    int exact = 0, rc = -1;
+    struct buf tag = BUF_INIT(4096);
+    struct attempt a = {.c = c,
+                        .counter = counter,
+                        .item = item->text,
+                        .want = c->promise.tokens,
+                        .tolerance = promised ? c->promise.tolerance : 0,
+                        .text = text};
+    /* of a promised length that nothing counts, as many words make way as come */
+    struct shape plain = {.dropped = promised ? TAG_WORDS : 0};
+    int64_t n = CORPUS_NOT_PROMISED;
+    int got;
 
     text->max = PROMPT_MAX;
-    a.want = promised ? c->promise.tokens : CORPUS_NOT_PROMISED;
-    a.tolerance = promised ? c->promise.tolerance : 0;
-    for (int i = 0; i < REDRAWS && !exact; i++) {
-        tag_of(which, i, &tag);
-        a.tag = buf_str(&tag);
-        if (buf_check(&tag, "a prefix", err) < 0)
-            goto out;
-        /* nothing to hit: the item behind the prefix; of a promised length that nothing counts, as
-         * many words make way as come */
-        if (!promised || !counter) {
-            n = CORPUS_NOT_PROMISED;
-            if (build(&a, promised ? TAG_WORDS : 0, &n, err) < 0)
-                goto out;
-            break;
-        }
-        exact = adjust(&a, &n, &dropped, err);
-        if (exact < 0)
-            goto out;
-        if (best == CORPUS_NOT_PROMISED || llabs(n - a.want) < llabs(best - a.want)) {
-            best = n;
-            best_attempt = i;
-            best_dropped = dropped;
-        }
-    }
-    if (promised && counter && !exact) {
-        if (llabs(best - a.want) > a.tolerance) {
-            no_prompt(c, item, a.want, a.tolerance, best, err);
-            goto out;
-        }
-        tag_of(which, (int)best_attempt, &tag);
-        a.tag = buf_str(&tag);
-        if (build(&a, best_dropped, &n, err) < 0)
-            goto out;
-    }
-    *prompt = (struct corpus_prompt){.item = item, .tokens = n, .exact = exact};
-    rc = 0;
-out:
+    if (promised && counter)
+        got = fit_prompt(&a, which, item, &tag, &n, err);
+    else
+        got = build_best(&a, which, 0, &plain, &tag, &n, err);
+    if (got >= 0)
+        *prompt = (struct corpus_prompt){.item = item, .tokens = n, .exact = got > 0};
     buf_release(&tag);
-    return rc;
+    return got < 0 ? -1 : 0;
 }
