@@ -75,6 +75,9 @@ struct corpus {
 };
 
 int corpus_read(struct corpus *c, const char *path, struct error *err) TALLY_MUST_CHECK;
+/* From bytes in memory, which are not kept; name stands in errors and must outlive the corpus. */
+int corpus_read_bytes(struct corpus *c, struct str bytes, const char *name,
+                      struct error *err) TALLY_MUST_CHECK;
 void corpus_release(struct corpus *c);
 
 struct corpus_spec {

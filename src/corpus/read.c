@@ -244,13 +244,12 @@ static int check_ids(const struct corpus *c, struct error *err)
     return rc;
 }
 
-int corpus_read(struct corpus *c, const char *path, struct error *err)
+int corpus_read_bytes(struct corpus *c, struct str bytes, const char *name, struct error *err)
 {
     struct reading r = {.c = c};
-    struct buf bytes = BUF_INIT(0);
     int rc = -1;
 
-    *c = (struct corpus){.path = path,
+    *c = (struct corpus){.path = name,
                          .promise = {.count = CORPUS_NOT_PROMISED,
                                      .tokens = CORPUS_NOT_PROMISED,
                                      .tolerance = CORPUS_NOT_PROMISED,
@@ -258,18 +257,24 @@ int corpus_read(struct corpus *c, const char *path, struct error *err)
                                      .generator_version = CORPUS_NOT_PROMISED}};
     arena_init(&c->arena, CORPUS_BYTES_MAX);
     arena_init(&r.line, 8 * CORPUS_LINE_MAX);
-    if (file_read(&bytes, path, CORPUS_BYTES_MAX, err) < 0)
-        goto out;
-    if (sha256_hex(c->sha256, buf_str(&bytes), err) < 0 ||
-        read_lines(&r, buf_str(&bytes), err) < 0 || check_ids(c, err) < 0) {
-        error_at_file(err, path);
-        goto out;
-    }
-    rc = 0;
-out:
-    if (rc < 0)
+    if (sha256_hex(c->sha256, bytes, err) < 0 || read_lines(&r, bytes, err) < 0 ||
+        check_ids(c, err) < 0) {
+        error_at_file(err, name);
         corpus_release(c);
+    } else {
+        rc = 0;
+    }
     arena_release(&r.line);
+    return rc;
+}
+
+int corpus_read(struct corpus *c, const char *path, struct error *err)
+{
+    struct buf bytes = BUF_INIT(0);
+    int rc = -1;
+
+    if (file_read(&bytes, path, CORPUS_BYTES_MAX, err) == 0)
+        rc = corpus_read_bytes(c, buf_str(&bytes), path, err);
     buf_release(&bytes);
     return rc;
 }

@@ -201,6 +201,11 @@ static void fill_record(struct drive *d, const struct judge_summary *sum,
     d->out->t_drained_ns = relative(r.t_drained_ns, zero_ns);
     d->out->status = r.status;
     d->out->reason = d->broken ? "client_error" : r.reason;
+    /* a window that ran its course and in which nothing ended ok has measured nothing */
+    if (r.status == STATUS_PASS && sum->window_ok == 0) {
+        d->out->status = STATUS_UNMEASURED;
+        d->out->reason = "nothing_ok";
+    }
     d->out->detail = detail_of(d, sum);
     d->out->issued = r.issued_window;
     d->out->issued_warmup = r.issued_warmup;

@@ -76,6 +76,8 @@ static int unusable(const struct load_lane *lane, const char *path, const struct
     else
         error_set(err, ERROR_ENVIRONMENT, "lane %s: %s%s answers HTTP %d, not %s: %s",
                   lane->options.role, lane->record.url, path, x->http_status, what, text);
+    if (x->http_status >= 500)
+        return error_remedy(err, "look at the server's own log, or at that of a proxy before it");
     return error_remedy(err, "give the base URL of an OpenAI-compatible server, without /v1");
 }
 

@@ -9,6 +9,7 @@ the samples themselves where one of their facts must agree with another. Output 
 import collections
 import gzip
 import glob
+import http.server
 import json
 import os
 import shutil
@@ -16,6 +17,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 BUILD, SOURCE = os.environ["TALLY_BUILD"], os.environ["TALLY_SOURCE"]
@@ -276,6 +278,90 @@ def test_warmup_failed():
           ("UNMEASURED", "warmup_failed"))
 
 
+def test_nothing_ok():
+    """Wire case 38: ignore_eos accepted, then a stop at token 3 of 8. Case 34: no PASS then."""
+    with Server("--profile", "llama-server", "--fault", "early-stop:3", *FAST) as a:
+        code, _, err = run("early", "--lane", a.url, "--bands", "1", "--replicates", "1",
+                           "--requests", "3", "--max-tokens", "8")
+    check("a server that always stops early: exit code", code in UNMEASURED_OR_BUSY, True)
+    check("it is warned of before the clock starts", " of 8 tokens: such requests are 'short'" in err, True)
+    check("its requests are short, not ok", {s["outcome"] for s in samples("early")}, {"short"})
+    loop = receipt("early")["bands"][0]["loop"]
+    check("a band without any ok request is UNMEASURED", (loop["status"], loop["reason"]),
+          ("UNMEASURED", "nothing_ok"))
+
+
+def test_bad_servers():
+    for fault, words in (
+            ("html", "answers HTML (HTTP 200), not a completion"),
+            ("500-html", "answers HTML (HTTP 500), not a completion"),
+            ("429", "HTTP 429"), ("done-only", "no token and no finish_reason"),
+            ("error-mid-stream:2", "failed/server_error")):
+        with Server("--profile", "llama-server", "--fault", fault, *FAST) as a:
+            code, _, err = run("bad", "--lane", a.url)
+        check(f"{fault}: exit code before the clock starts", code, 5)
+        check(f"{fault}: the lane and what came are named",
+              "lane subject" in err and words in err, True)
+        check(f"{fault}: nothing is left behind", os.path.exists("bad"), False)
+
+
+class Strict(http.server.BaseHTTPRequestHandler):
+    """A server that knows no parameter named `refused`, and says so with 400."""
+    protocol_version = "HTTP/1.1"
+    refused = ""
+
+    def log_message(self, *unused):
+        pass
+
+    def answer(self, code, kind, text):
+        self.send_response(code)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def do_GET(self):
+        if self.path == "/v1/models":
+            self.answer(200, "application/json", json.dumps({"data": [{"id": "m"}]}))
+        else:
+            self.answer(404, "application/json", "{}")
+
+    def do_POST(self):
+        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if self.refused in asked:
+            self.answer(400, "application/json",
+                        json.dumps({"error": {"message": f"unknown field {self.refused}"}}))
+            return
+        chunks = [{"choices": [{"index": 0, "delta": {"content": " word"}}]}
+                  for _ in range(asked["max_tokens"])]
+        chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]})
+        if "stream_options" in asked:
+            chunks.append({"choices": [], "usage": {"prompt_tokens": 70,
+                                                    "completion_tokens": asked["max_tokens"]}})
+        text = "".join(f"data: {json.dumps(c)}\n\n" for c in chunks) + "data: [DONE]\n\n"
+        self.answer(200, "text/event-stream", text)
+
+
+def test_refused_parameters():
+    """What a server refuses is left out, said before the clock starts, and stands in the receipt."""
+    for refused, recorded in (("ignore_eos", "ignore_eos_refused"),
+                              ("stream_options", "stream_usage_refused")):
+        handler = type("H", (Strict,), {"refused": refused})
+        server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        out = "refuses-" + refused
+        code, _, err = run(out, "--lane", f"http://127.0.0.1:{server.server_address[1]}",
+                           "--bands", "1", "--replicates", "1", "--requests", "2",
+                           "--max-tokens", "4")
+        server.shutdown()
+        server.server_close()
+        check(f"a server that refuses {refused}: measured", measured_or_busy(code), True)
+        check(f"{refused}: said before the clock starts", f"refuses {refused}" in err, True)
+        lane = receipt(out)["lanes"][0]
+        check(f"{refused}: recorded", lane.get(recorded), True)
+        check(f"{refused}: every request is ok", {s["outcome"] for s in samples(out)}, {"ok"})
+
+
 def main():
     work = tempfile.mkdtemp(prefix="tally-e2e-")
     os.chdir(work)
@@ -285,7 +371,8 @@ def main():
         check("corpus make", code, 0)
         for test in (test_protocol, test_requests_and_quiesce, test_no_stream, test_server_usage,
                      test_interrupted, test_interrupted_in_a_band, test_failing,
-                     test_warmup_failed):
+                     test_warmup_failed, test_nothing_ok, test_bad_servers,
+                     test_refused_parameters):
             test()
     finally:
         os.chdir("/")
