@@ -267,13 +267,15 @@ def check_percentiles(run, samples):
 
 
 def check_tampering(tally, run, work):
-    def tampered(name, edit):
+    def tampered(name, edit, place):
         copy = os.path.join(work, "tampered-" + name)
         shutil.copytree(run, copy)
         edit(copy)
         r = run_tally(tally, "verify", copy, ok=None)
-        check(f"verify refuses an edited {name}", r.returncode, 4)
-        print("    " + "\n    ".join((r.stdout + r.stderr).strip().splitlines()[-3:]))
+        failed = [line for line in r.stdout.splitlines() if line.startswith("FAILED") or place in line]
+        check(f"verify refuses an edited {name}, naming rule and place",
+              (r.returncode, any(place in line for line in failed)), (4, True))
+        print("    " + "\n    ".join(failed[:4]))
 
     def edit_sample(copy):
         path = sorted(glob.glob(os.path.join(copy, "samples", "*.gz")))[0]
@@ -294,8 +296,8 @@ def check_tampering(tally, run, work):
         with open(path, "w") as f:
             f.write(text[:at] + digit + text[at + 1:])
 
-    tampered("sample", edit_sample)
-    tampered("receipt", edit_receipt)
+    tampered("sample", edit_sample, "samples/")
+    tampered("receipt", edit_receipt, "receipt.json")
 
 
 def main():
