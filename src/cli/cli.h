@@ -9,7 +9,8 @@
  * (spec section 3: 0 PASS, 1 FAIL, 2 usage, 3, 4, 5, 130), or -1 with *err set; main prints the
  * error in its one form and ends with the code of its kind. Results go to cli->out, progress and
  * remarks to cli->err. Nothing else prints, nothing but main exits.
- * A command with `commands` has sub-commands (`tally corpus make`) and no run of its own.
+ * A command with `commands` has sub-commands (`tally corpus make`); one with `run` as well runs
+ * when the next word is none of them (`tally gate init`, `tally gate MATRIX RUN`).
  */
 #ifndef TALLY_CLI_CLI_H
 #define TALLY_CLI_CLI_H

@@ -48,7 +48,7 @@ static void bash_words(FILE *out, const char *words, const struct command *c)
     for (const struct option *o = c->options; o && o->name; o++)
         if (is_option(o))
             fprintf(out, "--%s ", o->name);
-    fprintf(out, "--help'%s ;;\n", c->commands ? "" : "; leaf=yes");
+    fprintf(out, "--help'%s ;;\n", c->run ? "; leaf=yes" : "");
 }
 
 static void bash_values(FILE *out, const char *words, const struct command *c)
@@ -156,7 +156,7 @@ static void zsh_option(FILE *out, const struct option *o)
 static void zsh_case(FILE *out, const char *words, const struct command *c)
 {
     fprintf(out, "        '%s')\n", words);
-    if (c->commands) {
+    if (c->commands && !c->run) {
         fputs("            local -a names; names=(", out);
         for (size_t i = 0; c->commands[i]; i++) {
             fputs(" '", out);
@@ -224,7 +224,7 @@ static void fish_lines(FILE *out, const char *words, const struct command *c)
             c->name);
     quoted(out, c->summary);
     fputs("'\n", out);
-    if (!c->commands)
+    if (c->run)
         fprintf(out, "complete -c tally -F -n '__tally_at %s'\n", words);
     for (const struct option *o = c->options; o && o->name; o++) {
         if (!is_option(o))

@@ -2,9 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/file.h"
 #include "cli/cli.h"
-#include "cli/paths.h"
+#include "cli/keys.h"
 #include "report/text.h"
 #include "verify/verify.h"
 
@@ -30,47 +29,6 @@ static const struct option options[] = {
      .help = "rules and failures as one JSON object"},
     OPTIONS_END,
 };
-
-/* Keys of the trust file (where there is one) and those named on the command line. *keys is heap-
- * held. */
-static int load_keys(const struct verify_args *a, struct envelope_signer **keys, size_t *n,
-                     struct error *err)
-{
-    struct buf path = BUF_INIT(FILE_PATH_MAX);
-    struct envelope_signer *list = NULL, *more;
-    size_t have = 0;
-    struct error no_home;
-    int rc = -1;
-    if (a->keys.n == 0) {
-        bool named = paths_trust_file(&path, a->trust, &no_home) == 0;
-        if (a->trust && !named) {
-            *err = no_home;
-            goto out;
-        }
-        if (named && (a->trust || file_exists(path.p)) && trust_read(&list, &have, path.p, err) < 0)
-            goto out;
-    }
-    more = realloc(list, (have + a->keys.n + 1) * sizeof *list);
-    if (!more) {
-        error_no_memory(err);
-        goto out;
-    }
-    list = more;
-    for (size_t i = 0; i < a->keys.n; i++, have++) {
-        list[have] = (struct envelope_signer){0};
-        if (ed25519_public_load(&list[have].key, a->keys.v[i], err) < 0)
-            goto out;
-        snprintf(list[have].name, sizeof list[have].name, "%s", a->keys.v[i]);
-    }
-    *keys = list;
-    *n = have;
-    list = NULL;
-    rc = 0;
-out:
-    free(list);
-    buf_release(&path);
-    return rc;
-}
 
 static int print(struct cli *cli, const struct verify_args *a, const struct verify_report *v,
                  struct error *err)
@@ -104,7 +62,7 @@ static int run(struct cli *cli, void *args, const struct operands *o, struct err
         error_set(err, ERROR_USAGE, "--corpus needs --tokenizer: what is counted with");
         return error_remedy(err, "add --tokenizer FILE");
     }
-    if (load_keys(a, &keys, &how.keys_n, err) < 0)
+    if (keys_load(&a->keys, a->trust, &keys, &how.keys_n, err) < 0)
         return -1;
     how.keys = keys;
     if (verify_dir(&v, o->v[0], &how, err) == 0 && print(cli, a, &v, err) == 0)

@@ -4,6 +4,7 @@
 extern const struct command cmd_completions;
 extern const struct command cmd_corpus;
 extern const struct command cmd_count;
+extern const struct command cmd_gate;
 extern const struct command cmd_key;
 extern const struct command cmd_ledger;
 extern const struct command cmd_probe;
@@ -22,6 +23,7 @@ const struct command *const tally_commands[] = {
     &cmd_show,
     &cmd_verify,
     &cmd_report,
+    &cmd_gate,
     &cmd_ledger,
     &cmd_key,
     &cmd_completions,

@@ -128,7 +128,7 @@ void help_command(FILE *out, const struct term *term, const char *path, const st
         paragraphs(out, str_of(c->description));
     if (c->commands)
         print_commands(out, term, c->commands);
-    else
+    if (c->run)
         print_options(out, term, c->options);
     if (c->examples) {
         heading(out, term, "Examples");

@@ -110,7 +110,8 @@ static int dispatch(struct cli *cli, const struct command *const *commands, cons
     if (!c)
         return unknown_command(commands, above, argv[0], err);
     snprintf(path, sizeof path, "%s %s", above, c->name);
-    if (c->commands) {
+    /* A command with both runs by itself unless the next word is one of its sub-commands. */
+    if (c->commands && (!c->run || (argc > 1 && find_command(c->commands, argv[1])))) {
         bool asks = argc > 1 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0);
         if (argc > 1 && !asks)
             return dispatch(cli, c->commands, path, argc - 1, argv + 1, want_help, err);
