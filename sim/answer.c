@@ -20,8 +20,15 @@ const char *answer_stream_extra(const struct job *job)
     return job->s->profile->dialect == DIALECT_LLAMA ? "X-Accel-Buffering: no\r\n" : "";
 }
 
+static bool is_tool_call(const struct job *job)
+{
+    return job->s->o->tool_call && job->ask.kind == ASK_CHAT;
+}
+
 const char *answer_reason(const struct choice *ch)
 {
+    if (ch->stops && is_tool_call(ch->job))
+        return "tool_calls";
     return ch->stops ? "stop" : "length";
 }
 
@@ -268,6 +275,21 @@ static void add_quoted_text(const struct choice *ch, int64_t from, int64_t to, s
     buf_release(&text);
 }
 
+/* Its first piece names the function, as servers do. */
+static void add_tool_call(const struct choice *ch, int64_t from, int64_t to, struct buf *out)
+{
+    buf_adds(out, "\"tool_calls\":[{\"index\":0,");
+    if (from <= ch->job->s->o->reasoning)
+        buf_addf(out,
+                 "\"id\":\"call_%lld\",\"type\":\"function\",\"function\":{\"name\":\"look_up\",",
+                 (long long)ch->job->number);
+    else
+        buf_adds(out, "\"function\":{");
+    buf_adds(out, "\"arguments\":");
+    add_quoted_text(ch, from, to, out);
+    buf_adds(out, "}}]");
+}
+
 /* "content":"…", and in front of it what of the tokens is reasoning. */
 static void add_content(const struct choice *ch, int64_t from, int64_t to, struct buf *out)
 {
@@ -276,6 +298,12 @@ static void add_content(const struct choice *ch, int64_t from, int64_t to, struc
     if (edge > from) {
         buf_adds(out, "\"reasoning_content\":");
         add_quoted_text(ch, from, edge, out);
+    }
+    if (is_tool_call(ch->job) && edge < to) {
+        if (edge > from)
+            buf_addc(out, ',');
+        add_tool_call(ch, edge, to, out);
+        return;
     }
     if (edge < to || edge == from) {
         buf_adds(out, edge > from ? ",\"content\":" : "\"content\":");

@@ -14,11 +14,15 @@ static int64_t natural_length(struct random *r, int64_t mean)
     return n > (double)ASK_TOKENS_MAX ? ASK_TOKENS_MAX : (int64_t)n;
 }
 
+/* In null mode there is one pool, whatever the fault. */
 static const struct pool *pool_of(const struct job *job)
 {
-    if (fault_has(&job->faults, FAULT_REPEAT))
-        return job->s->bang;
-    return fault_has(&job->faults, FAULT_SPLIT_UTF8) ? job->s->wide : job->s->pool;
+    const struct pool *pool = job->s->pool;
+    if (fault_has(&job->faults, FAULT_SPLIT_UTF8) && job->s->wide)
+        pool = job->s->wide;
+    if (fault_has(&job->faults, FAULT_REPEAT) && job->s->bang)
+        pool = job->s->bang;
+    return pool;
 }
 
 /* How long a choice becomes, and what ends it. */
@@ -362,7 +366,7 @@ static void remember(struct choice *ch)
 
 /* The faults that strike behind so many tokens; an answer that is not streamed can only be cut off.
  * True when it is over. */
-static bool strikes(struct choice *ch)
+bool job_strikes(struct choice *ch)
 {
     struct job *job = ch->job;
     struct conn *c = job->c;
@@ -508,7 +512,7 @@ static bool hook_token(void *ctx, struct model_seq *seq, int64_t t_ns)
     last = ch->finished = ch->made >= ch->wanted;
     if (job->ask.stream)
         job_send_token(ch, last);
-    if (strikes(ch))
+    if (job_strikes(ch))
         return false;
     if (last)
         finish_choice(ch);

@@ -76,6 +76,8 @@ struct job_usage job_usage(const struct job *job, const struct choice *ch);
 /* For job.c and job_null.c: */
 int job_draw(struct choice *ch); /* one more token; -1: out of memory */
 void job_send_token(struct choice *ch, bool last);
+/* The faults that strike behind so many tokens: true when the answer is over. */
+bool job_strikes(struct choice *ch);
 void job_end(struct job *job);
 void job_finish(struct job *job); /* all choices have their tokens: the rest of the answer */
 void null_start(struct job *job);

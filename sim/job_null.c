@@ -88,6 +88,8 @@ static void emit(struct choice *ch)
         ch->written = ch->made;
     }
     job->s->totals.output_tokens++;
+    if (job->faults.has != 0 && job_strikes(ch))
+        return;
     if (last)
         finish(ch);
     else
@@ -169,7 +171,7 @@ void null_pump(struct server *s)
     for (size_t i = 0; s->flat_out > 0 && i < s->conns_end; i++) {
         struct conn *c = s->conns[i];
         if (!c || c->dead || !c->job || c->job->ended || c->job->due_ns != INT64_MAX ||
-            c->out_at < c->out.n)
+            (c->out_at < c->out.n && c->hold_ns != INT64_MAX))
             continue;
         emit(c->job->choices);
     }

@@ -26,7 +26,10 @@ struct sim_options {
     int64_t decode_base_ns, decode_per_seq_ns;
     const char *batching;
     int64_t seed, natural_tokens, tokens_per_chunk, reasoning;
+    bool tool_call;
     const char *text;
+
+    int64_t loading_ns;
 
     bool null, stamp, no_spread;
     double rate;

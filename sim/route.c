@@ -1,6 +1,7 @@
 #include "route.h"
 
 #include "answer.h"
+#include "base/clock.h"
 #include "info.h"
 
 #define JSON_TYPE "application/json; charset=utf-8"
@@ -28,6 +29,8 @@ static const char *error_type(int status)
 {
     if (status == 404)
         return "not_found_error";
+    if (status == 503)
+        return "unavailable_error";
     return status < 500 ? "invalid_request_error" : "server_error";
 }
 
@@ -68,6 +71,10 @@ static void generate(struct conn *c, const struct http_request *request, enum as
 
 void route(struct conn *c, const struct http_request *request)
 {
+    if (c->s->o->loading_ns > 0 && clock_mono_ns() < c->s->ready_ns) {
+        route_refuse(c, 503, "Loading model");
+        return;
+    }
     if (str_eq(request->method, STR("HEAD")))
         c->keep_alive = false; /* the refusal that follows has a body, which HEAD's must not */
     for (size_t i = 0; i < sizeof generation / sizeof generation[0]; i++) {

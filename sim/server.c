@@ -175,6 +175,7 @@ int server_new(struct server **out, const struct sim_options *o, struct error *e
     s->profile = profile_find(o->profile);
     s->model_name = name_of(o);
     s->start_s = clock_real_ns() / NS_PER_S;
+    s->ready_ns = clock_mono_ns() + o->loading_ns;
     buf_init(&s->scratch, SCRATCH_MAX);
     s->conns = calloc(SERVER_CONNECTIONS_MAX, sizeof *s->conns);
     s->todo = calloc(2 * SERVER_CONNECTIONS_MAX, sizeof *s->todo);

@@ -54,9 +54,10 @@ struct server {
     size_t conns_end; /* no connection stands behind */
     bool accepts;     /* false while the system has no descriptor left */
     uint32_t generation;
-    int64_t number;  /* of generation requests, from 1 */
-    size_t flat_out; /* streams that send as fast as can be */
-    int64_t start_s; /* UTC */
+    int64_t number;   /* of generation requests, from 1 */
+    size_t flat_out;  /* streams that send as fast as can be */
+    int64_t start_s;  /* UTC */
+    int64_t ready_ns; /* before, the model is loading */
     struct server_totals totals;
     struct buf scratch; /* for the event that is being written */
 };

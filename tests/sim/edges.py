@@ -206,6 +206,51 @@ def connection_limit():
             c.close()
 
 
+def out_of_descriptors():
+    import resource
+    command = [PROGRAM, "--null"]
+    p = subprocess.Popen(command, stdout=subprocess.PIPE, text=True,
+                         preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40)))
+    try:
+        host, port = p.stdout.readline().strip()[len("http://"):].split(":")
+        held = [socket.create_connection((host, int(port)), 30) for _ in range(60)]
+        for s in held:
+            s.sendall(b"GET /health HTTP/1.1\r\n\r\n")
+        answered = 0
+        for s in held:  # those behind the limit come in as those in front leave
+            answered += s.recv(4096).startswith(b"HTTP/1.1 200 OK")
+            s.close()
+        equal(answered, 60)
+        time.sleep(0.2)
+        with open(f"/proc/{p.pid}/stat", encoding="ascii") as f:
+            ticks = sum(int(x) for x in f.read().split()[13:15])
+        true(ticks < 100, f"{ticks} ticks of CPU: it spins")
+    finally:
+        p.terminate()
+        equal(p.wait(30), 0)
+        p.stdout.close()
+
+
+def a_model_that_loads():
+    with Sim("--loading", "400ms") as sim:
+        seen = sim.ask("/health")
+        if seen.status == 503:  # unless this machine took so long to get here
+            equal(seen.json()["error"]["message"], "Loading model")
+            equal(sim.ask(CHAT, chat()).status in (200, 503), True)
+        time.sleep(0.5)
+        equal(sim.ask("/health").status, 200)
+        equal(sim.ask(CHAT, chat()).status, 200)
+
+
+def faults_in_null_mode():
+    for fault, tokens in (("truncate:3", 3), ("repeat", 5), ("split-utf8", 5), ("replay", 5)):
+        for rate in ("0", "2000"):
+            with Sim("--null", "--rate", rate, "--fault", fault, tokenizer=None) as sim:
+                seen = sim.ask(CHAT, stream(max_tokens=5))
+                equal(sum(bool(d.get("content")) for d in seen.deltas), tokens, fault)
+                equal("[DONE]" in seen.events, tokens == 5, fault)
+
+
 def a_client_that_leaves_frees_its_slot():
     with Sim("--slots", "1") as sim:
         c = sim.connect()
@@ -308,4 +353,4 @@ run([usage_errors, bad_files, a_port_in_use, help_and_version, ends_on_signals, 
      unix_socket, keep_alive_and_pipelines, older_clients, chunked_requests_and_100_continue,
      paths_and_methods, header_limit, body_limit, connection_limit,
      a_client_that_leaves_frees_its_slot, split_requests, log_of_send_times, null_mode,
-     null_mode_paced, null_mode_ndjson, stable_text_reads_back])
+     out_of_descriptors, a_model_that_loads, faults_in_null_mode, null_mode_paced, null_mode_ndjson, stable_text_reads_back])

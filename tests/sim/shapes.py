@@ -321,9 +321,28 @@ def reasoning_and_several_tokens_a_chunk():
         equal(seen.text, whole["content"])
 
 
+def tool_calls():
+    with Sim("--tool-call", "--reasoning", "2") as sim:
+        deltas = sim.ask(CHAT, stream(max_tokens=5)).deltas[1:-1]
+        equal([sorted(d) for d in deltas],
+              [["reasoning_content"]] * 2 + [["tool_calls"]] * 3)
+        calls = [d["tool_calls"][0] for d in deltas[2:]]
+        equal([sorted(c) for c in calls],
+              [["function", "id", "index", "type"]] + [["function", "index"]] * 2)
+        equal(calls[0]["function"]["name"], "look_up")
+        whole = sim.ask(CHAT, chat(max_tokens=5)).json()["choices"][0]["message"]
+        equal("".join(c["function"]["arguments"] for c in calls),
+              whole["tool_calls"][0]["function"]["arguments"])
+    with Sim("--tool-call", "--natural-tokens", "3") as sim:
+        seen = sim.ask(CHAT, stream(max_tokens=500, ignore_eos=False))
+        usage = seen.events[-2]["usage"]["completion_tokens"]
+        equal(usage, len(seen.deltas) - 2 + 1)  # the stop token counts, and sends nothing
+        equal(seen.events[-3]["choices"][0]["finish_reason"], "tool_calls")
+
+
 run([stream_with_usage, stream_without_usage, stream_with_logprobs, stream_of_two_choices,
      stream_with_progress, stream_with_tokens_asked_for, stream_with_timings_per_token,
      text_completion, error_in_the_middle, blocking, errors, context_exceeded, information,
      counts_of_eight_shapes, apr_never_sends_usage_in_a_stream, vllm, sglang_and_tgi, ollama,
      cache_is_known_and_can_be_declined, text_is_the_same_for_prompt_and_seed,
-     the_model_ends_by_itself_unless_told, reasoning_and_several_tokens_a_chunk])
+     the_model_ends_by_itself_unless_told, tool_calls, reasoning_and_several_tokens_a_chunk])
