@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "base/num.h"
+#include "answer_parts.h"
 #include "codec/json_write.h"
 
 bool answer_is_ollama(const struct job *job)
@@ -20,14 +20,9 @@ const char *answer_stream_extra(const struct job *job)
     return job->s->profile->dialect == DIALECT_LLAMA ? "X-Accel-Buffering: no\r\n" : "";
 }
 
-static bool is_tool_call(const struct job *job)
-{
-    return job->s->o->tool_call && job->ask.kind == ASK_CHAT;
-}
-
 const char *answer_reason(const struct choice *ch)
 {
-    if (ch->stops && is_tool_call(ch->job))
+    if (ch->stops && part_is_tool_call(ch->job))
         return "tool_calls";
     return ch->stops ? "stop" : "length";
 }
@@ -54,16 +49,6 @@ void event_close(const struct job *job, struct buf *out)
         buf_addc(out, '\n');
     else
         buf_adds(out, fault_has(&job->faults, FAULT_CRLF) ? "\r\n\r\n" : "\n\n");
-}
-
-static bool is_llama(const struct job *job)
-{
-    return job->s->profile->dialect == DIALECT_LLAMA;
-}
-
-static bool is_chat(const struct job *job)
-{
-    return job->ask.kind == ASK_CHAT;
 }
 
 static const char *object_of(const struct job *job, bool stream)
@@ -107,21 +92,6 @@ static void add_back(const struct job *job, struct buf *out)
         buf_addf(out, ",\"id\":\"%s\"", job->id);
 }
 
-static void add_usage(const struct job *job, const struct choice *ch, struct buf *out)
-{
-    struct job_usage u = job_usage(job, ch);
-    if (is_llama(job))
-        buf_addf(out, "\"usage\":{\"completion_tokens\":%lld,\"prompt_tokens\":%lld,",
-                 (long long)u.completion, (long long)u.prompt);
-    else
-        buf_addf(out, "\"usage\":{\"prompt_tokens\":%lld,\"completion_tokens\":%lld,",
-                 (long long)u.prompt, (long long)u.completion);
-    buf_addf(out, "\"total_tokens\":%lld", (long long)(u.prompt + u.completion));
-    if (job->s->profile->reports_cached)
-        buf_addf(out, ",\"prompt_tokens_details\":{\"cached_tokens\":%lld}", (long long)u.cached);
-    buf_addc(out, '}');
-}
-
 static bool usage_in_each(const struct job *job)
 {
     if (fault_has(&job->faults, FAULT_USAGE_CUMULATIVE))
@@ -138,40 +108,6 @@ static bool usage_at_end(const struct job *job)
     return p->usage_always || (p->stream_usage && job->ask.include_usage);
 }
 
-/* Microseconds as the milliseconds that llama-server prints. */
-static void add_ms(struct buf *out, const char *name, double us)
-{
-    buf_addf(out, ",\"%s\":", name);
-    num_add_repr(out, us / 1e3);
-}
-
-static void add_rates(struct buf *out, const char *what, double us, double n)
-{
-    char name[40];
-    snprintf(name, sizeof name, "%s_ms", what);
-    add_ms(out, name, us);
-    snprintf(name, sizeof name, "%s_per_token_ms", what);
-    add_ms(out, name, n > 0 ? us / n : 0);
-    buf_addf(out, ",\"%s_per_second\":", what);
-    num_add_repr(out, n > 0 && us > 0 ? n / us * 1e6 : 0.0);
-}
-
-static void add_timings(const struct choice *ch, struct buf *out)
-{
-    int64_t prompt_n = ch->job->prompt_n - ch->cached;
-    double prompt_us = (double)((ch->first_ns - ch->admit_ns) / 1000);
-    double predicted_us = (double)((ch->last_ns - ch->first_ns) / 1000);
-    int64_t predicted_n = job_usage(ch->job, ch).completion;
-    buf_addf(out, "\"timings\":{\"cache_n\":%lld,\"prompt_n\":%lld", (long long)ch->cached,
-             (long long)prompt_n);
-    add_rates(out, "prompt", prompt_us, (double)prompt_n);
-    buf_addf(out, ",\"predicted_n\":%lld", (long long)predicted_n);
-    /* rates are over the steps between tokens; the first token belongs to the prompt */
-    add_rates(out, "predicted", predicted_us > 0 ? predicted_us : 1,
-              predicted_n > 1 ? (double)(predicted_n - 1) : 0);
-    buf_addc(out, '}');
-}
-
 /* What may stand behind "choices" in any event, and the object's end. */
 static void end_event(const struct choice *ch, bool timings, bool usage, struct buf *out)
 {
@@ -179,136 +115,14 @@ static void end_event(const struct choice *ch, bool timings, bool usage, struct 
     add_back(job, out);
     if (usage || usage_in_each(job)) {
         buf_addc(out, ',');
-        add_usage(job, ch, out);
+        part_usage(job, ch, out);
     }
     if (timings && is_llama(job)) {
         buf_addc(out, ',');
-        add_timings(ch, out);
+        part_timings(ch, out);
     }
     buf_addc(out, '}');
     event_close(job, out);
-}
-
-static double logprob_of(uint32_t id)
-{
-    return -0.1 - (double)(id % 97) / 50;
-}
-
-static void add_logprob(const struct choice *ch, int64_t i, bool with_top, struct buf *out)
-{
-    struct str piece = job_piece(ch, i);
-    uint32_t id = job_token_id(ch, i);
-    buf_addc(out, '{');
-    if (is_llama(ch->job))
-        buf_addf(out, "\"id\":%u,", (unsigned)id);
-    buf_adds(out, "\"token\":");
-    json_add_quoted(out, piece);
-    buf_adds(out, ",\"bytes\":[");
-    for (size_t k = 0; k < piece.n; k++)
-        buf_addf(out, "%s%u", k ? "," : "", (unsigned)(unsigned char)piece.p[k]);
-    buf_adds(out, "],\"logprob\":");
-    num_add_repr(out, logprob_of(id));
-    if (with_top) {
-        buf_adds(out, ",\"top_logprobs\":[");
-        if (ch->job->ask.top_logprobs > 0)
-            add_logprob(ch, i, false, out);
-        buf_addc(out, ']');
-    }
-    buf_addc(out, '}');
-}
-
-static bool wants_logprobs(const struct job *job)
-{
-    return job->ask.logprobs && job->s->profile->logprobs;
-}
-
-/* OpenAI's older form of text completions. */
-static void add_old_logprobs(const struct choice *ch, int64_t from, int64_t to, struct buf *out)
-{
-    buf_adds(out, "{\"tokens\":[");
-    for (int64_t i = from; i < to; i++) {
-        if (i > from)
-            buf_addc(out, ',');
-        json_add_quoted(out, job_piece(ch, i));
-    }
-    buf_adds(out, "],\"token_logprobs\":[");
-    for (int64_t i = from; i < to; i++) {
-        if (i > from)
-            buf_addc(out, ',');
-        num_add_repr(out, logprob_of(job_token_id(ch, i)));
-    }
-    buf_adds(out, "]}");
-}
-
-static void add_logprobs(const struct choice *ch, int64_t from, int64_t to, struct buf *out)
-{
-    if (!wants_logprobs(ch->job) || from == to) {
-        buf_adds(out, "null");
-        return;
-    }
-    if (!is_chat(ch->job) && !is_llama(ch->job)) {
-        add_old_logprobs(ch, from, to, out);
-        return;
-    }
-    buf_adds(out, "{\"content\":[");
-    for (int64_t i = from; i < to; i++) {
-        if (i > from)
-            buf_addc(out, ',');
-        add_logprob(ch, i, true, out);
-    }
-    buf_adds(out, "]}");
-}
-
-static void add_ids(const struct choice *ch, int64_t from, int64_t to, struct buf *out)
-{
-    buf_addc(out, '[');
-    for (int64_t i = from; i < to; i++)
-        buf_addf(out, "%s%u", i > from ? "," : "", (unsigned)job_token_id(ch, i));
-    buf_addc(out, ']');
-}
-
-static void add_quoted_text(const struct choice *ch, int64_t from, int64_t to, struct buf *out)
-{
-    struct buf text = BUF_INIT(CONN_OUT_MAX);
-    answer_text(ch, from, to, &text);
-    json_add_quoted(out, buf_str(&text));
-    buf_release(&text);
-}
-
-/* Its first piece names the function, as servers do. */
-static void add_tool_call(const struct choice *ch, int64_t from, int64_t to, struct buf *out)
-{
-    buf_adds(out, "\"tool_calls\":[{\"index\":0,");
-    if (from <= ch->job->s->o->reasoning)
-        buf_addf(out,
-                 "\"id\":\"call_%lld\",\"type\":\"function\",\"function\":{\"name\":\"look_up\",",
-                 (long long)ch->job->number);
-    else
-        buf_adds(out, "\"function\":{");
-    buf_adds(out, "\"arguments\":");
-    add_quoted_text(ch, from, to, out);
-    buf_adds(out, "}}]");
-}
-
-/* "content":"…", and in front of it what of the tokens is reasoning. */
-static void add_content(const struct choice *ch, int64_t from, int64_t to, struct buf *out)
-{
-    int64_t edge = ch->job->s->o->reasoning;
-    edge = edge < from ? from : edge > to ? to : edge;
-    if (edge > from) {
-        buf_adds(out, "\"reasoning_content\":");
-        add_quoted_text(ch, from, edge, out);
-    }
-    if (is_tool_call(ch->job) && edge < to) {
-        if (edge > from)
-            buf_addc(out, ',');
-        add_tool_call(ch, edge, to, out);
-        return;
-    }
-    if (edge < to || edge == from) {
-        buf_adds(out, edge > from ? ",\"content\":" : "\"content\":");
-        add_quoted_text(ch, edge, to, out);
-    }
 }
 
 void answer_role(struct choice *ch, struct buf *out)
@@ -363,25 +177,25 @@ static void chat_tokens(struct choice *ch, int64_t from, int64_t to, bool last, 
     const struct job *job = ch->job;
     if (is_llama(job)) {
         buf_addf(out, "\"choices\":[{\"finish_reason\":null,\"index\":%u,\"delta\":{", ch->index);
-        add_content(ch, from, to, out);
+        part_content(ch, from, to, out);
         buf_addc(out, '}');
-        if (wants_logprobs(job)) {
+        if (part_wants_logprobs(job)) {
             buf_adds(out, ",\"logprobs\":");
-            add_logprobs(ch, from, to, out);
+            part_logprobs(ch, from, to, out);
         }
         buf_adds(out, "}]");
         return;
     }
     buf_addf(out, "\"choices\":[{\"index\":%u,\"delta\":{%s", ch->index,
              job->s->profile->role == ROLE_IN_EACH ? "\"role\":\"assistant\"," : "");
-    add_content(ch, from, to, out);
+    part_content(ch, from, to, out);
     buf_adds(out, "},\"logprobs\":");
-    add_logprobs(ch, from, to, out);
+    part_logprobs(ch, from, to, out);
     buf_addc(out, ',');
     add_reason(ch, last, out);
     if (job->ask.return_token_ids && job->s->profile->token_ids) {
         buf_adds(out, ",\"token_ids\":");
-        add_ids(ch, from, to, out);
+        part_ids(ch, from, to, out);
     }
     buf_adds(out, "}]");
 }
@@ -390,14 +204,14 @@ static void text_tokens(struct choice *ch, int64_t from, int64_t to, bool last, 
 {
     const struct job *job = ch->job;
     buf_adds(out, "\"choices\":[{\"text\":");
-    add_quoted_text(ch, from, to, out);
+    part_text(ch, from, to, out);
     buf_addf(out, ",\"index\":%u,\"logprobs\":", ch->index);
-    add_logprobs(ch, from, to, out);
+    part_logprobs(ch, from, to, out);
     buf_addc(out, ',');
     add_reason(ch, last, out);
     if (job->ask.return_token_ids && job->s->profile->token_ids) {
         buf_adds(out, ",\"token_ids\":");
-        add_ids(ch, from, to, out);
+        part_ids(ch, from, to, out);
     }
     buf_adds(out, "}]");
 }
@@ -407,15 +221,15 @@ static void native_tokens(struct choice *ch, int64_t from, int64_t to, struct bu
 {
     const struct job *job = ch->job;
     buf_addf(out, "{\"index\":%u,\"content\":", ch->index);
-    add_quoted_text(ch, from, to, out);
+    part_text(ch, from, to, out);
     buf_adds(out, ",\"tokens\":");
-    add_ids(ch, from, job->ask.return_tokens ? to : from, out);
+    part_ids(ch, from, job->ask.return_tokens ? to : from, out);
     buf_addf(out,
              ",\"stop\":false,\"id_slot\":-1,\"tokens_predicted\":%lld,\"tokens_evaluated\":%lld",
              (long long)to, (long long)job->prompt_n);
     if (job->ask.timings_per_token) {
         buf_addc(out, ',');
-        add_timings(ch, out);
+        part_timings(ch, out);
     }
     buf_addc(out, '}');
     event_close(job, out);
@@ -442,10 +256,11 @@ static void native_final(const struct choice *ch, bool whole, struct buf *out)
 {
     const struct job *job = ch->job;
     struct job_usage u = job_usage(job, ch);
+    int64_t held = u.prompt + ch->made;
     buf_addf(out, "{\"index\":%u,\"content\":", ch->index);
-    add_quoted_text(ch, 0, whole ? ch->made : 0, out);
+    part_text(ch, 0, whole ? ch->made : 0, out);
     buf_adds(out, ",\"tokens\":");
-    add_ids(ch, 0, whole && job->ask.return_tokens ? ch->made : 0, out);
+    part_ids(ch, 0, whole && job->ask.return_tokens ? ch->made : 0, out);
     buf_addf(out, ",\"id_slot\":%d,\"stop\":true,\"model\":", ch->seq.slot);
     json_add_quoted(out, str_of(job->s->model_name));
     buf_addf(out,
@@ -456,8 +271,8 @@ static void native_final(const struct choice *ch, bool whole, struct buf *out)
     buf_addf(out,
              ",\"has_new_line\":false,\"truncated\":false,\"stop_type\":\"%s\",\"stopping_word\":"
              "\"\",\"tokens_cached\":%lld,",
-             ch->stops ? "eos" : "limit", (long long)(u.prompt + ch->made));
-    add_timings(ch, out);
+             ch->stops ? "eos" : "limit", (long long)held);
+    part_timings(ch, out);
     buf_addc(out, '}');
 }
 
@@ -520,7 +335,7 @@ void answer_usage(struct job *job, struct buf *out)
     event_open(job, out);
     add_front(job, true, out);
     buf_adds(out, "\"choices\":[],");
-    add_usage(job, NULL, out);
+    part_usage(job, NULL, out);
     buf_addc(out, '}');
     event_close(job, out);
 }
@@ -546,29 +361,29 @@ static void whole_choice(struct choice *ch, struct buf *out)
     const struct job *job = ch->job;
     if (!is_chat(job)) {
         buf_adds(out, "{\"text\":");
-        add_quoted_text(ch, 0, ch->made, out);
+        part_text(ch, 0, ch->made, out);
         buf_addf(out, ",\"index\":%u,\"logprobs\":", ch->index);
-        add_logprobs(ch, 0, ch->made, out);
+        part_logprobs(ch, 0, ch->made, out);
         buf_addf(out, ",\"finish_reason\":\"%s\"", answer_reason(ch));
     } else if (is_llama(job)) {
         buf_addf(out, "{\"finish_reason\":\"%s\",\"index\":%u,\"message\":{\"role\":\"assistant\",",
                  answer_reason(ch), ch->index);
-        add_content(ch, 0, ch->made, out);
+        part_content(ch, 0, ch->made, out);
         buf_addc(out, '}');
-        if (wants_logprobs(job)) {
+        if (part_wants_logprobs(job)) {
             buf_adds(out, ",\"logprobs\":");
-            add_logprobs(ch, 0, ch->made, out);
+            part_logprobs(ch, 0, ch->made, out);
         }
     } else {
         buf_addf(out, "{\"index\":%u,\"message\":{\"role\":\"assistant\",", ch->index);
-        add_content(ch, 0, ch->made, out);
+        part_content(ch, 0, ch->made, out);
         buf_adds(out, "},\"logprobs\":");
-        add_logprobs(ch, 0, ch->made, out);
+        part_logprobs(ch, 0, ch->made, out);
         buf_addf(out, ",\"finish_reason\":\"%s\"", answer_reason(ch));
     }
     if (job->ask.return_token_ids && job->s->profile->token_ids) {
         buf_adds(out, ",\"token_ids\":");
-        add_ids(ch, 0, ch->made, out);
+        part_ids(ch, 0, ch->made, out);
     }
     buf_addc(out, '}');
 }
@@ -598,11 +413,11 @@ void answer_whole(struct job *job, struct buf *out)
     }
     if (!fault_has(&job->faults, FAULT_USAGE_ABSENT)) {
         buf_addc(out, ',');
-        add_usage(job, NULL, out);
+        part_usage(job, NULL, out);
     }
     if (is_llama(job)) {
         buf_addf(out, ",\"id\":\"%s\",", job->id);
-        add_timings(&job->choices[0], out);
+        part_timings(&job->choices[0], out);
     }
     buf_addc(out, '}');
 }

@@ -147,7 +147,7 @@ static int hex_size(size_t *out, struct str line)
 {
     size_t v = 0, i;
     for (i = 0; i < line.n; i++) {
-        int c = line.p[i], digit;
+        int c = (unsigned char)line.p[i], digit;
         if (c >= '0' && c <= '9')
             digit = c - '0';
         else if ((c | 32) >= 'a' && (c | 32) <= 'f')

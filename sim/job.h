@@ -73,8 +73,9 @@ struct job_usage {
 /* ch NULL: all choices together. */
 struct job_usage job_usage(const struct job *job, const struct choice *ch);
 
-/* For job.c and job_null.c: */
-int job_draw(struct choice *ch); /* one more token; -1: out of memory */
+/* For job_start.c, job.c and job_null.c: */
+void job_open_stream(struct job *job); /* the head, once */
+int job_draw(struct choice *ch);       /* one more token; -1: out of memory */
 void job_send_token(struct choice *ch, bool last);
 /* The faults that strike behind so many tokens: true when the answer is over. */
 bool job_strikes(struct choice *ch);
