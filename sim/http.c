@@ -170,10 +170,11 @@ static enum http_progress read_trailers(struct http_parser *p, struct str bytes,
 {
     struct str line;
     for (;;) {
-        if (!chunk_line(p, bytes, &line))
-            return bytes.n - p->at > HTTP_CHUNK_LINE_MAX
-                       ? refuse(why, 431, "a trailer longer than 256 bytes")
-                       : HTTP_MORE;
+        bool is_whole = chunk_line(p, bytes, &line);
+        if ((is_whole ? line.n : bytes.n - p->at) > HTTP_CHUNK_LINE_MAX)
+            return refuse(why, 431, "a trailer longer than 256 bytes");
+        if (!is_whole)
+            return HTTP_MORE;
         if (p->at + line.n - p->header_n > HTTP_BODY_MAX + HTTP_HEADER_MAX)
             return refuse(why, 431, "trailers without end");
         p->at += line.n + 1;

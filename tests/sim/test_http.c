@@ -234,6 +234,9 @@ static void chunk_line_limits(void **state)
             buf_pad(&b, '0', HTTP_CHUNK_LINE_MAX + extra);
             assert_int_equal(parse(&p, buf_str(&b), &r, &why), extra ? HTTP_BAD : HTTP_MORE);
             http_release(&p);
+            buf_adds(&b, "\n\n"); /* the same when its end is in sight already */
+            assert_int_equal(parse(&p, buf_str(&b), &r, &why), extra ? HTTP_BAD : HTTP_READY);
+            http_release(&p);
             buf_release(&b);
         }
     }
