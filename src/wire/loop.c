@@ -183,6 +183,8 @@ void wire_loop_cancel_all(struct wire_loop *loop)
     /* NOLINTNEXTLINE(clang-analyzer-*): link_out took it off the list */
     while (loop->first && loop->first->seq < end) { /* on_done may send more */
         struct wire_transfer *t = loop->first;
+        if (t->held) /* whatever comes of it, the transfer is cancelled */
+            (void)loop_give_out(loop, t);
         transfer_conclude(t, CURLE_OK, now);
         t->x->end = WIRE_END_CANCELLED;
         memcpy(t->x->error, "cancelled", sizeof "cancelled");

@@ -53,6 +53,8 @@ void loop_hand_over(struct wire_loop *loop, struct wire_transfer *t);
 void loop_begin_event(struct wire_loop *loop, int fd, int64_t t_user, int64_t t_lower);
 int loop_handle(struct wire_loop *loop, size_t i, struct error *err) TALLY_MUST_CHECK;
 int loop_resume_held(struct wire_loop *loop, struct error *err) TALLY_MUST_CHECK;
+/* Has libcurl give out what it holds back for t. */
+CURLcode loop_give_out(struct wire_loop *loop, struct wire_transfer *t);
 void loop_forget_held(struct wire_loop *loop, struct wire_transfer *t);
 
 #endif

@@ -133,19 +133,25 @@ void loop_forget_held(struct wire_loop *loop, struct wire_transfer *t)
     t->held = false;
 }
 
+CURLcode loop_give_out(struct wire_loop *loop, struct wire_transfer *t)
+{
+    CURLcode rc;
+    loop_forget_held(loop, t);
+    loop_begin_event(loop, t->fd, t->ahead.t_user_ns, t->ahead.t_lower_ns);
+    loop->now.t_kernel_ns = t->ahead.t_kernel_ns;
+    t->resuming = true;
+    rc = curl_easy_pause(t->easy, CURLPAUSE_CONT);
+    t->resuming = false;
+    return rc;
+}
+
 /* Gives out what was held back, and then does what an event would do: the socket was readable, and
  * libcurl tries it again in any case. */
 static int resume(struct wire_loop *loop, struct wire_transfer *t, struct error *err)
 {
     struct loop_socket *s = loop_socket_at(loop, t->fd);
     int fd = t->fd;
-    CURLcode rc;
-    loop_forget_held(loop, t);
-    loop_begin_event(loop, fd, t->ahead.t_user_ns, t->ahead.t_lower_ns);
-    loop->now.t_kernel_ns = t->ahead.t_kernel_ns;
-    t->resuming = true;
-    rc = curl_easy_pause(t->easy, CURLPAUSE_CONT);
-    t->resuming = false;
+    CURLcode rc = loop_give_out(loop, t);
     if (rc != CURLE_OK) {
         transfer_conclude(t, rc, clock_mono_ns());
         loop_hand_over(loop, t);

@@ -169,6 +169,9 @@ static bool play(struct player *p, const struct step *step)
         return !stopped(p->server, (int)step->n);
     case DO_HOLD:
         return !stopped(p->server, -1);
+    case DO_TLS:
+        p->tls = tls_accept(p->server->script.tls, p->fd);
+        return p->tls != NULL;
     case DO_RESET:
         reset(p);
         return false;
@@ -183,7 +186,7 @@ static void *run_player(void *arg)
     struct player *p = arg;
     const struct step *step = p->steps;
     bool going = true;
-    if (p->server->script.tls) {
+    if (p->server->script.tls && !p->server->script.late_tls) {
         p->tls = tls_accept(p->server->script.tls, p->fd);
         going = p->tls != NULL;
     }
@@ -239,7 +242,8 @@ static void listen_tcp(struct server *s)
     assert(s->listener >= 0 && bind(s->listener, (struct sockaddr *)&a, sizeof a) == 0);
     assert(getsockname(s->listener, (struct sockaddr *)&a, &n) == 0);
     s->port = ntohs(a.sin_port);
-    snprintf(s->url, sizeof s->url, "http%s://127.0.0.1:%d", s->script.tls ? "s" : "", s->port);
+    snprintf(s->url, sizeof s->url, "http%s://127.0.0.1:%d",
+             s->script.tls && !s->script.late_tls ? "s" : "", s->port);
 }
 
 static void listen_unix(struct server *s)

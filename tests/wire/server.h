@@ -32,6 +32,7 @@ enum step_do {
     DO_HOLD,  /* neither reads nor closes until the server stops */
     DO_FLOOD, /* sends `bytes` again and again until the client goes away, at most `n` times */
     DO_RAW,   /* reads whatever comes, once */
+    DO_TLS,   /* begins TLS here, where the script says late_tls */
 };
 
 struct step {
@@ -72,6 +73,10 @@ struct step {
     {                              \
         DO_FLOOD, "" text, (times) \
     }
+#define START_TLS       \
+    {                   \
+        DO_TLS, NULL, 0 \
+    }
 #define END             \
     {                   \
         DO_END, NULL, 0 \
@@ -83,6 +88,7 @@ struct server_script {
     const struct step *play[SERVER_PLAYS];
     const char *unix_path; /* instead of a port on 127.0.0.1 */
     struct server_tls *tls;
+    bool late_tls; /* not from the first byte but at START_TLS */
 };
 
 struct server;

@@ -378,12 +378,13 @@ static void add_frame(struct buf *b, int type, int flags, const void *payload, s
     buf_add(b, payload, n);
 }
 
-static void http2_with_prior_knowledge(void **state)
+/* Plain with prior knowledge, and over TLS where the server offers it. */
+static void over_http2(bool with_tls)
 {
-    (void)state;
     /* RFC 7541: 0x88 is ":status: 200"; 0x5f is a literal "content-type". */
     static const char head[] = "\x88\x5f\x11text/event-stream";
     struct buf open = BUF_INIT(BUF_ANY), first = BUF_INIT(BUF_ANY), last = BUF_INIT(BUF_ANY);
+    struct server_tls *tls = with_tls ? server_tls_new(folder, false) : NULL;
     add_frame(&open, 4, 0, "", 0);
     add_frame(&open, 4, 1, "", 0);
     add_frame(&open, 1, 4, head, sizeof head - 1);
@@ -392,9 +393,13 @@ static void http2_with_prior_knowledge(void **state)
     const struct step steps[] = {
         RAW,       {DO_SEND, open.p, open.n}, WAIT(100), {DO_SEND, first.p, first.n},
         WAIT(100), {DO_SEND, last.p, last.n}, HOLD};
-    struct server *s = server_start(&(struct server_script){.play = {steps}});
+    if (tls)
+        server_tls_offer_h2(tls);
+    struct server *s = server_start(&(struct server_script){.play = {steps}, .tls = tls});
     struct client c;
-    client_open(&c, &(struct wire_endpoint_options){.url = server_url(s), .http2 = true});
+    client_open(&c, &(struct wire_endpoint_options){.url = server_url(s),
+                                                    .http2 = true,
+                                                    .ca_file = tls ? in_folder("ca.pem") : NULL});
     const struct wire_exchange *x = client_ask(&c, CHAT, "{}", 5 * NS_PER_S);
     expect_two_tokens(x, false); /* frames of many streams may share a read: user time only */
     assert_int_equal(x->http_version, 20);
@@ -402,9 +407,60 @@ static void http2_with_prior_knowledge(void **state)
     assert_int_equal(x->connection, 0);
     client_close(&c);
     server_stop(s);
+    server_tls_free(tls);
     buf_release(&open);
     buf_release(&first);
     buf_release(&last);
+}
+
+static void http2_with_prior_knowledge(void **state)
+{
+    (void)state;
+    over_http2(false);
+}
+
+static void http2_over_tls(void **state)
+{
+    (void)state;
+    over_http2(true);
+}
+
+static void tls_through_a_proxy(void **state)
+{
+    (void)state;
+    static const struct step play[] = {
+        READ,
+        SEND("HTTP/1.1 200 Connection established\r\nX-Proxy: 1\r\n\r\n"),
+        START_TLS,
+        READ,
+        WAIT(50),
+        SEND(HEAD),
+        CHUNK(TOKEN("a")),
+        WAIT(100),
+        CHUNK(TOKEN("b") FINISH),
+        SEND("0\r\n\r\n"),
+        HOLD};
+    struct server_tls *tls = server_tls_new(folder, false);
+    struct server *s =
+        server_start(&(struct server_script){.play = {play}, .tls = tls, .late_tls = true});
+    struct client c;
+    int64_t before, after;
+    client_open(&c, &(struct wire_endpoint_options){.url = "https://localhost:4433",
+                                                    .proxy = server_url(s),
+                                                    .ca_file = in_folder("ca.pem")});
+    const struct wire_exchange *x = client_ask(&c, CHAT, "{}", 5 * NS_PER_S);
+    assert_string_equal(x->error, "");
+    assert_int_equal(x->http_status, 200);
+    assert_string_equal(x->content_type, "text/event-stream");
+    assert_true(str_starts(server_request(s, 0), STR("CONNECT localhost:4433 HTTP/1.1\r\n")));
+    assert_true(str_starts(server_request(s, 1), STR("POST " CHAT " HTTP/1.1\r\n")));
+    assert_true(str_find(server_request(s, 1), STR("localhost:4433")) != STR_NONE);
+    server_send_time(s, 1, &before, &after);
+    assert_true(x->t_first_byte_ns >= before); /* the proxy's own answer is not the response's */
+    assert_true(x->t_sent_ns < before);
+    client_close(&c);
+    server_stop(s);
+    server_tls_free(tls);
 }
 
 int main(void)
@@ -423,6 +479,8 @@ int main(void)
         cmocka_unit_test(user_information_stays_out_of_the_url),
         cmocka_unit_test(endpoints_that_are_none),
         cmocka_unit_test(http2_with_prior_knowledge),
+        cmocka_unit_test(http2_over_tls),
+        cmocka_unit_test(tls_through_a_proxy),
     };
     return cmocka_run_group_tests(tests, make_folder, drop_folder);
 }

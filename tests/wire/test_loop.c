@@ -6,9 +6,11 @@
 
 #include <cmocka.h>
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "base/clock.h"
 #include "client.h"
@@ -443,6 +445,24 @@ static void cancelled_all_at_once(void **state)
     server_stop(s);
 }
 
+static void no_descriptor_left(void **state)
+{
+    (void)state;
+    static const struct step play[] = {READ, HOLD};
+    struct pair p;
+    struct rlimit old, none;
+    open_pair(&p, play);
+    assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
+    none = old;
+    none.rlim_cur = 0; /* descriptors that are open stay so */
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+    const struct wire_exchange *x = client_ask(&p.client, CHAT, "{}", 0);
+    assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);
+    assert_int_equal(x->end, WIRE_END_CLIENT); /* ours, not the server's */
+    assert_non_null(strstr(x->error, strerror(EMFILE)));
+    close_pair(&p);
+}
+
 static void *wake_later(void *loop)
 {
     clock_sleep_until_ns(clock_mono_ns() + 30 * NS_PER_MS, NULL);
@@ -527,6 +547,7 @@ int main(void)
         cmocka_unit_test(nobody_listens),
         cmocka_unit_test(no_hidden_cap_on_connections),
         cmocka_unit_test(cancelled_all_at_once),
+        cmocka_unit_test(no_descriptor_left),
         cmocka_unit_test(woken_from_another_thread),
         cmocka_unit_test(freed_with_requests_in_flight),
         cmocka_unit_test(one_answer_to_a_fetch),

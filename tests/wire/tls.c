@@ -103,6 +103,23 @@ struct server_tls *server_tls_new(const char *dir, bool ask_client)
     return tls;
 }
 
+static int choose_h2(SSL *ssl, const unsigned char **out, unsigned char *out_n,
+                     const unsigned char *in, unsigned in_n, void *arg)
+{
+    static const unsigned char h2[] = {2, 'h', '2'};
+    unsigned char *chosen;
+    (void)ssl, (void)arg;
+    if (SSL_select_next_proto(&chosen, out_n, h2, sizeof h2, in, in_n) != OPENSSL_NPN_NEGOTIATED)
+        return SSL_TLSEXT_ERR_NOACK;
+    *out = chosen;
+    return SSL_TLSEXT_ERR_OK;
+}
+
+void server_tls_offer_h2(struct server_tls *tls)
+{
+    SSL_CTX_set_alpn_select_cb(tls->ctx, choose_h2, NULL);
+}
+
 void server_tls_free(struct server_tls *tls)
 {
     static const char *const names[] = {"ca.pem", "client.pem", "client.key"};

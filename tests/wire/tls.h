@@ -18,6 +18,8 @@ struct tls_session;
 /* dir: where ca.pem, client.pem and client.key are written; ask_client: demand a client's
  * certificate that the authority signed. */
 struct server_tls *server_tls_new(const char *dir, bool ask_client);
+/* Offers HTTP/2 (ALPN "h2") from now on. */
+void server_tls_offer_h2(struct server_tls *tls);
 void server_tls_free(struct server_tls *tls);
 
 struct tls_session *tls_accept(struct server_tls *tls, int fd); /* NULL when it failed */
