@@ -4,15 +4,11 @@
 #include <string.h>
 
 #include "codec/gz_lines.h"
-
-/* A line at its limits: values of SAMPLE_EVENTS_MAX events and SAMPLE_READS_MAX reads. */
-#define VALUES_MAX ((size_t)8 << 20)
-#define DEPTH_MAX 8
-#define DOCUMENT_MAX ((size_t)4 << 30) /* memory of one parsed line */
+#include "record/sample_reader.h"
 
 struct sample_file {
     struct gz_lines *lines;
-    struct arena document;
+    struct sample_reader *reader;
     char *path;
     size_t n;
     bool cut;
@@ -24,9 +20,9 @@ int sample_file_open(struct sample_file **out, const char *path, struct error *e
     const struct gz_lines_limits limits = {SAMPLE_LINE_MAX, SAMPLE_FILE_MAX};
     if (!f)
         return error_no_memory(err);
-    arena_init(&f->document, DOCUMENT_MAX);
+    f->reader = sample_reader_new();
     f->path = malloc(strlen(path) + 1);
-    if (!f->path) {
+    if (!f->reader || !f->path) {
         sample_file_close(f);
         return error_no_memory(err);
     }
@@ -44,7 +40,7 @@ void sample_file_close(struct sample_file *f)
     if (!f)
         return;
     gz_lines_free(f->lines);
-    arena_release(&f->document);
+    sample_reader_free(f->reader);
     free(f->path);
     free(f);
 }
@@ -52,16 +48,6 @@ void sample_file_close(struct sample_file *f)
 bool sample_file_cut(const struct sample_file *f)
 {
     return f->cut;
-}
-
-static int read_line(struct sample_file *f, struct str line, struct sample *s, struct arena *arena,
-                     struct error *err)
-{
-    static const struct json_limits limits = {SAMPLE_LINE_MAX, VALUES_MAX, DEPTH_MAX};
-    const struct json *doc;
-    arena_reset(&f->document);
-    return json_parse(&doc, line, &limits, &f->document, err) < 0 ? -1
-                                                                  : sample_read(s, doc, arena, err);
 }
 
 int sample_file_next(struct sample_file *f, struct sample *s, struct arena *arena,
@@ -80,7 +66,7 @@ int sample_file_next(struct sample_file *f, struct sample *s, struct arena *aren
         error_set(err, ERROR_INPUT, "the last line is not ended");
     else if (f->n == SAMPLE_FILE_SAMPLES)
         error_set(err, ERROR_LIMIT, "more than the limit of %zu samples", SAMPLE_FILE_SAMPLES);
-    else if (read_line(f, line, s, arena, err) == 0) {
+    else if (sample_reader_text(f->reader, line, s, arena, err) == 0) {
         f->n++;
         return 1;
     }

@@ -1,276 +1,364 @@
+/* A machine that takes a sample's values in the order in which they stand. Both ways in end here:
+ * the events of a JSON text as they come, and a walk over a document. */
+#include <assert.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codec/json_stream.h"
+#include "record/sample_reader.h"
 #include "record/sample_shape.h"
 
-static int read_struct(const struct shape *shape, void *p, const struct json *v, const char *what,
-                       struct arena *arena, struct error *err);
+#define FRAMES_MAX 4 /* sample, events, event, and its usage or ids */
+#define DEPTH_MAX 8
 
-static int wrong(const struct member *m, const struct json *v, const char *wanted,
+/* An object or array that is open. */
+struct frame {
+    const struct shape *shape;   /* NULL: an array */
+    const char *what;            /* as errors call the object */
+    void *base;                  /* the struct that is filled */
+    const struct member *member; /* the key just read; of an array, the member that it is */
+    size_t next;                 /* where the next key is looked for first */
+    uint64_t seen;               /* 1 << index of each member that was there */
+};
+
+struct list {
+    void *p;
+    size_t n, cap, size, max;
+};
+
+struct sample_reader {
+    struct frame frames[FRAMES_MAX];
+    size_t depth;
+    bool done;
+    struct sample sample;
+    struct arena *arena;
+    struct list reads, events, ids;
+    struct json_stream *stream; /* NULL: a document is walked */
+    const struct json *at;      /* the value of the document that is taken */
+};
+
+struct sample_reader *sample_reader_new(void)
+{
+    struct sample_reader *r = calloc(1, sizeof *r);
+    if (!r)
+        return NULL;
+    r->reads = (struct list){.size = sizeof(struct sample_read_stamp), .max = SAMPLE_READS_MAX};
+    r->events = (struct list){.size = sizeof(struct sample_event), .max = SAMPLE_EVENTS_MAX};
+    r->ids = (struct list){.size = sizeof(uint32_t), .max = SAMPLE_IDS_MAX};
+    return r;
+}
+
+void sample_reader_free(struct sample_reader *r)
+{
+    if (!r)
+        return;
+    free(r->reads.p);
+    free(r->events.p);
+    free(r->ids.p);
+    free(r);
+}
+
+/* Says where: the value of the document, or how far the text has been read. */
+static int here(const struct sample_reader *r, struct error *err)
+{
+    if (r->at)
+        return error_at_line(err, r->at->line, r->at->column);
+    return error_at_line(err, 1, r->stream ? (int64_t)json_stream_offset(r->stream) : 1);
+}
+
+/* One more item, uninitialized; NULL with *err set. */
+static void *add(const struct sample_reader *r, struct list *list, const struct member *m,
                  struct error *err)
 {
-    if (v->type == JSON_NUMBER || v->type == JSON_STRING)
-        error_set(err, ERROR_INPUT, "\"%s\" must be %s, and is \"%.*s\"", m->name.p, wanted,
-                  (int)(v->text.n < 80 ? v->text.n : 80), v->text.p);
-    else
-        error_set(err, ERROR_INPUT, "\"%s\" must be %s, and is %s", m->name.p, wanted,
-                  json_type_name(v->type));
-    return error_at_line(err, v->line, v->column);
-}
-
-static int read_integer(int64_t *out, const struct member *m, const struct json *v, int64_t least,
-                        int64_t most, const char *wanted, struct error *err)
-{
-    int64_t n = 0;
-    if (json_i64(&n, v) < 0 || n < least || n > most)
-        return wrong(m, v, wanted, err);
-    *out = n;
-    return 0;
-}
-
-/* Index of the name in a table that `name_of` spells, or -1. */
-static int find_name(struct str name, const char *(*name_of)(int))
-{
-    for (int i = 0; name_of(i)[0] != '?'; i++)
-        if (str_eq(name, str_of(name_of(i))))
-            return i;
-    return -1;
-}
-
-static const char *phase_at(int i)
-{
-    return sample_phase_name((enum sample_phase)i);
-}
-
-static const char *outcome_at(int i)
-{
-    return sample_outcome_name((enum sample_outcome)i);
-}
-
-static const char *failure_at(int i)
-{
-    return sample_failure_name((enum sample_failure)i);
-}
-
-static const char *kind_at(int i)
-{
-    return sample_event_name((enum sample_event_kind)i);
-}
-
-static int read_enum(const struct member *m, const struct json *v, void *p, struct error *err)
-{
-    struct str name;
-    const char *wanted = m->type == M_PHASE     ? "\"warmup\" or \"window\""
-                         : m->type == M_OUTCOME ? "the name of an outcome"
-                         : m->type == M_FAILURE ? "the name of a failure"
-                                                : "the name of an event";
-    if (json_str(&name, v) < 0)
-        return wrong(m, v, wanted, err);
-    int at = find_name(name, m->type == M_PHASE     ? phase_at
-                             : m->type == M_OUTCOME ? outcome_at
-                             : m->type == M_FAILURE ? failure_at
-                                                    : kind_at);
-    if (at < 0)
-        return wrong(m, v, wanted, err);
-    if (m->type == M_PHASE)
-        *(enum sample_phase *)p = (enum sample_phase)at;
-    else if (m->type == M_OUTCOME)
-        *(enum sample_outcome *)p = (enum sample_outcome)at;
-    else if (m->type == M_FAILURE)
-        *(enum sample_failure *)p = (enum sample_failure)at;
-    else
-        *(enum sample_event_kind *)p = (enum sample_event_kind)at;
-    return 0;
-}
-
-static int read_hex(char *out, const struct member *m, const struct json *v, struct error *err)
-{
-    uint8_t digest[SHA256_BYTES];
-    struct str s;
-    if (json_str(&s, v) < 0 || hex_decode(digest, SHA256_BYTES, s) < 0)
-        return wrong(m, v, "a SHA-256 in 64 hexadecimal digits", err);
-    hex_encode(out, digest, SHA256_BYTES);
-    return 0;
-}
-
-static int need_array(const struct member *m, const struct json *v, size_t max, struct error *err)
-{
-    if (!json_is(v, JSON_ARRAY))
-        return wrong(m, v, "an array", err);
-    if (v->n <= max)
-        return 0;
-    error_set(err, ERROR_LIMIT, "\"%s\" of a sample holds %zu, more than the limit of %zu",
-              m->name.p, v->n, max);
-    return error_at_line(err, v->line, v->column);
-}
-
-static int read_ids(struct sample_event *e, const struct member *m, const struct json *v,
-                    struct arena *arena, struct error *err)
-{
-    if (need_array(m, v, SAMPLE_IDS_MAX, err) < 0)
-        return -1;
-    uint32_t *ids = arena_array(arena, v->n, sizeof *ids);
-    if (!ids)
-        return arena_check(arena, "sample", err);
-    for (size_t i = 0; i < v->n; i++) {
-        int64_t n = 0;
-        if (read_integer(&n, m, &v->items[i], 0, UINT32_MAX, "token ids", err) < 0)
-            return -1;
-        ids[i] = (uint32_t)n;
+    if (list->n == list->max) {
+        error_set(err, ERROR_LIMIT, "\"%s\" of a sample holds more than the limit of %zu",
+                  m->name.p, list->max);
+        here(r, err);
+        return NULL;
     }
-    e->ids = ids;
-    e->ids_n = v->n;
-    return 0;
-}
-
-static int read_reads(struct sample *s, const struct member *m, const struct json *v,
-                      struct arena *arena, struct error *err)
-{
-    if (need_array(m, v, SAMPLE_READS_MAX, err) < 0)
-        return -1;
-    struct sample_read_stamp *reads = arena_array(arena, v->n, sizeof *reads);
-    if (!reads)
-        return arena_check(arena, "sample", err);
-    for (size_t i = 0; i < v->n; i++) {
-        reads[i] = (struct sample_read_stamp){TIME_NONE, TIME_NONE, TIME_NONE, 0};
-        if (read_struct(&read_shape, &reads[i], &v->items[i], "a read", arena, err) < 0)
-            return -1;
-    }
-    s->reads = reads;
-    s->reads_n = v->n;
-    return 0;
-}
-
-static int read_events(struct sample *s, const struct member *m, const struct json *v,
-                       struct arena *arena, struct error *err)
-{
-    if (need_array(m, v, SAMPLE_EVENTS_MAX, err) < 0)
-        return -1;
-    struct sample_event *events = arena_array(arena, v->n, sizeof *events);
-    if (!events)
-        return arena_check(arena, "sample", err);
-    for (size_t i = 0; i < v->n; i++) {
-        sample_event_init(&events[i]);
-        if (read_struct(&event_shape, &events[i], &v->items[i], "an event", arena, err) < 0)
-            return -1;
-    }
-    s->events = events;
-    s->events_n = v->n;
-    return 0;
-}
-
-static int read_i32(int32_t *out, const struct member *m, const struct json *v, struct error *err)
-{
-    int64_t n = 0;
-    if (read_integer(&n, m, v, 0, INT32_MAX, "a whole number of at most 2147483647", err) < 0)
-        return -1;
-    *out = (int32_t)n;
-    return 0;
-}
-
-static int read_str(struct str *out, const struct member *m, const struct json *v,
-                    struct arena *arena, struct error *err)
-{
-    struct str s;
-    if (json_str(&s, v) < 0)
-        return wrong(m, v, "a string", err);
-    *out = arena_str(arena, s);
-    return out->p ? 0 : arena_check(arena, "sample", err);
-}
-
-static int read_member(const struct member *m, void *base, const struct json *v,
-                       struct arena *arena, struct error *err)
-{
-    void *p = (char *)base + m->offset;
-    int64_t n = 0;
-    switch (m->type) {
-    case M_STR:
-        return read_str(p, m, v, arena, err);
-    case M_HEX:
-        return read_hex(p, m, v, err);
-    case M_I32:
-    case M_I32_0:
-        return read_i32(p, m, v, err);
-    case M_U32:
-        if (read_integer(&n, m, v, 0, UINT32_MAX, "an index", err) < 0)
-            return -1;
-        *(uint32_t *)p = (uint32_t)n;
-        return 0;
-    case M_TIME:
-        return read_integer(p, m, v, -SAMPLE_TIME_MAX, SAMPLE_TIME_MAX,
-                            "a time in whole nanoseconds within 36 years", err);
-    case M_I64:
-    case M_COUNT:
-        return read_integer(p, m, v, 0, SAMPLE_COUNT_MAX, "a count of at most 10^12", err);
-    case M_SIGNED:
-        return read_integer(p, m, v, INT64_MIN, INT64_MAX, "a whole number of 64 bits", err);
-    case M_BOOL:
-        return json_bool(p, v) < 0 ? wrong(m, v, "true or false", err) : 0;
-    case M_PHASE:
-    case M_OUTCOME:
-    case M_FAILURE:
-    case M_KIND:
-        return read_enum(m, v, p, err);
-    case M_USAGE:
-        return read_struct(&usage_shape, p, v, m->name.p, arena, err);
-    case M_COUNTS:
-        return read_struct(&counts_shape, p, v, m->name.p, arena, err);
-    case M_IDS:
-        return read_ids(base, m, v, arena, err);
-    case M_READS:
-        return read_reads(base, m, v, arena, err);
-    case M_EVENTS:
-        return read_events(base, m, v, arena, err);
-    }
-    return -1;
-}
-
-/* Members usually come in the table's order, so the search starts behind the last one found. */
-static size_t find_member(const struct shape *shape, struct str name, size_t from)
-{
-    for (size_t i = 0; i < shape->n; i++) {
-        size_t at = from + i < shape->n ? from + i : from + i - shape->n;
-        if (str_eq(name, shape->members[at].name))
-            return at;
-    }
-    return shape->n;
-}
-
-static int read_struct(const struct shape *shape, void *p, const struct json *v, const char *what,
-                       struct arena *arena, struct error *err)
-{
-    bool seen[MEMBERS_MAX] = {false};
-    if (!json_is(v, JSON_OBJECT)) {
-        error_set(err, ERROR_INPUT, "%s must be an object, and is %s", what,
-                  v ? json_type_name(v->type) : "absent");
-        return v ? error_at_line(err, v->line, v->column) : -1;
-    }
-    for (size_t i = 0, next = 0; i < v->n; i++) {
-        const struct json_member *in = &v->members[i];
-        size_t at = find_member(shape, in->name, next);
-        if (at == shape->n) {
-            error_set(err, ERROR_INPUT, "%s has an unknown member \"%.*s\"", what,
-                      (int)(in->name.n < 80 ? in->name.n : 80), in->name.p);
-            return error_at_line(err, in->value.line, in->value.column);
+    if (list->n == list->cap) {
+        size_t cap = list->cap ? list->cap * 2 : 256;
+        void *more = realloc(list->p, cap * list->size);
+        if (!more) {
+            error_no_memory(err);
+            return NULL;
         }
-        if (read_member(&shape->members[at], p, &in->value, arena, err) < 0)
-            return -1;
-        seen[at] = true;
-        next = at + 1;
+        list->p = more;
+        list->cap = cap;
     }
-    for (size_t i = 0; i < shape->n; i++)
-        if (shape->members[i].needed && !seen[i]) {
-            error_set(err, ERROR_INPUT, "%s lacks \"%s\"", what, shape->members[i].name.p);
-            return error_at_line(err, v->line, v->column);
-        }
+    return (char *)list->p + list->n++ * list->size;
+}
+
+static struct list *list_of(struct sample_reader *r, const struct member *m)
+{
+    return m->type == M_READS ? &r->reads : m->type == M_EVENTS ? &r->events : &r->ids;
+}
+
+static int push(struct sample_reader *r, struct frame f)
+{
+    assert(r->depth < FRAMES_MAX); /* only members that the tables hold are opened */
+    r->frames[r->depth++] = f;
     return 0;
+}
+
+static int not_an_object(const struct sample_reader *r, const char *what, enum json_type type,
+                         struct error *err)
+{
+    error_set(err, ERROR_INPUT, "%s must be an object, and is %s", what, json_type_name(type));
+    return here(r, err);
+}
+
+/* What a value that stands in an array of structs, or alone, should have been. */
+static const char *item_name(const struct frame *array)
+{
+    return array->member->type == M_READS ? "a read" : "an event";
+}
+
+static int take_key(void *ctx, struct str name, struct error *err)
+{
+    struct sample_reader *r = ctx;
+    struct frame *f = &r->frames[r->depth - 1];
+    /* Members usually come in the table's order, so the search starts behind the last one found. */
+    for (size_t i = 0; i < f->shape->n; i++) {
+        size_t k = f->next + i < f->shape->n ? f->next + i : f->next + i - f->shape->n;
+        const struct member *m = &f->shape->members[k];
+        if (!str_eq(name, m->name))
+            continue;
+        if (f->seen & UINT64_C(1) << k) {
+            error_set(err, ERROR_INPUT, "\"%s\" stands twice in %s", m->name.p, f->what);
+            return here(r, err);
+        }
+        f->seen |= UINT64_C(1) << k;
+        f->next = k + 1;
+        f->member = m;
+        return 0;
+    }
+    error_set(err, ERROR_INPUT, "%s has an unknown member \"%.*s\"", f->what,
+              (int)(name.n < 80 ? name.n : 80), name.p);
+    return here(r, err);
+}
+
+static int take_id(struct sample_reader *r, const struct member *m, const struct json *v,
+                   struct error *err)
+{
+    int64_t n;
+    if (json_i64(&n, v) < 0 || n < 0 || n > UINT32_MAX)
+        return sample_wrong(m, v, "token ids", err);
+    uint32_t *id = add(r, &r->ids, m, err);
+    if (!id)
+        return -1;
+    *id = (uint32_t)n;
+    return 0;
+}
+
+static int take_leaf(struct sample_reader *r, const struct json *v, struct error *err)
+{
+    struct frame *f = r->depth ? &r->frames[r->depth - 1] : NULL;
+    if (!f)
+        return not_an_object(r, "a sample", v->type, err);
+    if (!f->shape && f->member->type != M_IDS)
+        return not_an_object(r, item_name(f), v->type, err);
+    int status = f->shape ? sample_value(f->member, f->base, v, r->arena, err)
+                          : take_id(r, f->member, v, err);
+    return status < 0 ? here(r, err) : 0;
+}
+
+static int take_null(void *ctx, struct error *err)
+{
+    return take_leaf(ctx, &(struct json){.type = JSON_NULL}, err);
+}
+
+static int take_boolean(void *ctx, bool value, struct error *err)
+{
+    return take_leaf(ctx, &(struct json){.type = value ? JSON_TRUE : JSON_FALSE}, err);
+}
+
+static int take_number(void *ctx, struct str text, struct error *err)
+{
+    return take_leaf(ctx, &(struct json){.type = JSON_NUMBER, .text = text}, err);
+}
+
+static int take_string(void *ctx, struct str value, struct error *err)
+{
+    return take_leaf(ctx, &(struct json){.type = JSON_STRING, .text = value}, err);
+}
+
+/* An element of reads or events begins. */
+static int start_item(struct sample_reader *r, struct frame *array, struct error *err)
+{
+    if (array->member->type == M_READS) {
+        struct sample_read_stamp *read = add(r, &r->reads, array->member, err);
+        if (!read)
+            return -1;
+        *read = (struct sample_read_stamp){TIME_NONE, TIME_NONE, TIME_NONE, 0};
+        return push(r, (struct frame){.shape = &read_shape, .what = "a read", .base = read});
+    }
+    struct sample_event *event = add(r, &r->events, array->member, err);
+    if (!event)
+        return -1;
+    sample_event_init(event);
+    return push(r, (struct frame){.shape = &event_shape, .what = "an event", .base = event});
+}
+
+static int start_object(void *ctx, struct error *err)
+{
+    struct sample_reader *r = ctx;
+    struct frame *f = r->depth ? &r->frames[r->depth - 1] : NULL;
+    if (!f)
+        return push(r,
+                    (struct frame){.shape = &sample_shape, .what = "a sample", .base = &r->sample});
+    if (!f->shape && f->member->type != M_IDS)
+        return start_item(r, f, err);
+    const struct member *m = f->member;
+    if (f->shape && (m->type == M_USAGE || m->type == M_COUNTS))
+        return push(r, (struct frame){.shape = m->type == M_USAGE ? &usage_shape : &counts_shape,
+                                      .what = m->name.p,
+                                      .base = (char *)f->base + m->offset});
+    return take_leaf(r, &(struct json){.type = JSON_OBJECT}, err);
+}
+
+static int end_object(void *ctx, struct error *err)
+{
+    struct sample_reader *r = ctx;
+    const struct frame *f = &r->frames[--r->depth];
+    for (size_t i = 0; i < f->shape->n; i++)
+        if (f->shape->members[i].needed && !(f->seen & UINT64_C(1) << i)) {
+            error_set(err, ERROR_INPUT, "%s lacks \"%s\"", f->what, f->shape->members[i].name.p);
+            return here(r, err);
+        }
+    r->done = r->depth == 0;
+    return 0;
+}
+
+static int start_array(void *ctx, struct error *err)
+{
+    struct sample_reader *r = ctx;
+    struct frame *f = r->depth ? &r->frames[r->depth - 1] : NULL;
+    const struct member *m = f ? f->member : NULL;
+    if (!f || !f->shape || (m->type != M_READS && m->type != M_EVENTS && m->type != M_IDS))
+        return take_leaf(r, &(struct json){.type = JSON_ARRAY}, err);
+    list_of(r, m)->n = 0;
+    return push(r, (struct frame){.member = m, .base = f->base});
+}
+
+static int end_array(void *ctx, struct error *err)
+{
+    struct sample_reader *r = ctx;
+    const struct frame *f = &r->frames[--r->depth];
+    const struct list *list = list_of(r, f->member);
+    void *kept = arena_array(r->arena, list->n, list->size);
+    if (!kept)
+        return arena_check(r->arena, "sample", err);
+    if (list->n > 0)
+        memcpy(kept, list->p, list->n * list->size);
+    if (f->member->type == M_READS) {
+        r->sample.reads = kept;
+        r->sample.reads_n = list->n;
+    } else if (f->member->type == M_EVENTS) {
+        r->sample.events = kept;
+        r->sample.events_n = list->n;
+    } else {
+        struct sample_event *event = f->base;
+        event->ids = kept;
+        event->ids_n = list->n;
+    }
+    return 0;
+}
+
+static void start(struct sample_reader *r, struct arena *arena)
+{
+    r->depth = 0;
+    r->done = false;
+    r->arena = arena;
+    r->stream = NULL;
+    r->at = NULL;
+    sample_init(&r->sample);
+}
+
+static int finish(struct sample_reader *r, struct sample *s, struct error *err)
+{
+    if (sample_check(&r->sample, err) < 0)
+        return here(r, err);
+    *s = r->sample;
+    return 0;
+}
+
+int sample_reader_text(struct sample_reader *r, struct str line, struct sample *s,
+                       struct arena *arena, struct error *err)
+{
+    static const struct json_events events = {
+        .null = take_null,
+        .boolean = take_boolean,
+        .number = take_number,
+        .string = take_string,
+        .key = take_key,
+        .start_object = start_object,
+        .end_object = end_object,
+        .start_array = start_array,
+        .end_array = end_array,
+    };
+    start(r, arena);
+    if (line.n > SAMPLE_LINE_MAX)
+        return error_set(err, ERROR_LIMIT, "a sample of more than the limit of %zu bytes",
+                         SAMPLE_LINE_MAX);
+    r->stream = json_stream_new(&events, r, DEPTH_MAX);
+    if (!r->stream)
+        return error_no_memory(err);
+    int status = json_stream_feed(r->stream, line, err);
+    if (status == 0)
+        status = json_stream_finish(r->stream, err);
+    if (status == 0)
+        status = finish(r, s, err);
+    json_stream_free(r->stream);
+    r->stream = NULL;
+    return status;
+}
+
+static int walk(struct sample_reader *r, const struct json *v, struct error *err)
+{
+    r->at = v;
+    switch (v->type) {
+    case JSON_OBJECT:
+        if (start_object(r, err) < 0)
+            return -1;
+        for (size_t i = 0; i < v->n; i++) {
+            r->at = &v->members[i].value;
+            if (take_key(r, v->members[i].name, err) < 0 || walk(r, &v->members[i].value, err) < 0)
+                return -1;
+        }
+        r->at = v;
+        return end_object(r, err);
+    case JSON_ARRAY:
+        if (start_array(r, err) < 0)
+            return -1;
+        for (size_t i = 0; i < v->n; i++)
+            if (walk(r, &v->items[i], err) < 0)
+                return -1;
+        r->at = v;
+        return end_array(r, err);
+    default:
+        return take_leaf(r, &(struct json){.type = v->type, .text = v->text}, err);
+    }
+}
+
+int sample_reader_document(struct sample_reader *r, const struct json *doc, struct sample *s,
+                           struct arena *arena, struct error *err)
+{
+    start(r, arena);
+    if (!doc)
+        return error_set(err, ERROR_INPUT, "a sample must be an object, and is absent");
+    if (walk(r, doc, err) < 0)
+        return -1;
+    r->at = doc;
+    return finish(r, s, err);
 }
 
 int sample_read(struct sample *s, const struct json *line, struct arena *arena, struct error *err)
 {
-    struct sample read;
-    sample_init(&read);
-    if (read_struct(&sample_shape, &read, line, "a sample", arena, err) < 0)
-        return -1;
-    if (sample_check(&read, err) < 0)
-        return error_at_line(err, line->line, line->column);
-    *s = read;
-    return 0;
+    struct sample_reader *r = sample_reader_new();
+    if (!r)
+        return error_no_memory(err);
+    int status = sample_reader_document(r, line, s, arena, err);
+    sample_reader_free(r);
+    return status;
 }

@@ -50,4 +50,12 @@ struct shape {
 
 extern const struct shape usage_shape, counts_shape, read_shape, event_shape, sample_shape;
 
+/* Reads a leaf (v has no items or members that are looked at) into the member of the struct at
+ * base. */
+int sample_value(const struct member *m, void *base, const struct json *v, struct arena *arena,
+                 struct error *err);
+/* The error that v is not what the member must be; the caller says where. Returns -1. */
+int sample_wrong(const struct member *m, const struct json *v, const char *wanted,
+                 struct error *err);
+
 #endif

@@ -158,7 +158,7 @@ static void hostile_lines(void **state)
         {"\"seq\":0", "\"seq\":0,\"reused\":1", "\"reused\" must be true or false"},
         {"\"seq\":0", "\"seq\":0,\"body_sha256\":\"e3\"", "\"body_sha256\" must be"},
         {"\"seq\":0", "\"seq\":0,\"http_status\":1000", "\"http_status\" is no HTTP status"},
-        {"\"seq\":0", "\"seq\":0,\"output_observed\":7", "output_observed must be an object"},
+        {"\"seq\":0", "\"seq\":0,\"output_observed\":7", "\"output_observed\" must be an object"},
         {"\"seq\":0", "\"seq\":0,\"output_observed\":{\"all\":7}", "unknown member \"all\""},
         {"\"seq\":0", "\"seq\":0,\"reads\":{}", "\"reads\" must be an array"},
         {"\"seq\":0", "\"seq\":0,\"reads\":[7]", "a read must be an object"},

@@ -99,7 +99,7 @@ static void errors_say_where(void **state)
     assert_int_equal(read_back(STR("\n"), false, &s, &n, NULL, &err), -1);
     assert_int_equal(err.line, 1);
     assert_int_equal(read_back(STR("[[[[[[[[[[1]]]]]]]]]]\n"), false, &s, &n, NULL, &err), -1);
-    assert_int_equal(err.kind, ERROR_LIMIT);
+    assert_int_equal(err.kind, ERROR_INPUT);
 }
 
 int main(void)
