@@ -35,7 +35,7 @@ static void judge_lag(struct metrics_client *c, enum client_rule rule, const str
 {
     bool known = lag->n > 0 && lag->p99_ns >= 0 && whole_ns >= 0;
     judge(c, rule, known, known && over(lag->p99_ns, whole_ns, limits[rule].suspect),
-          known && over(lag->p99_ns, whole_ns, limits[rule].saturated));
+          known && over(lag->supported_ns, whole_ns, limits[rule].saturated));
 }
 
 void metrics_judge_client(struct metrics_client *c)

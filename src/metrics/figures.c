@@ -4,7 +4,7 @@
 
 static int lag(struct client_lag *out, int64_t *v, size_t n, struct error *err)
 {
-    *out = (struct client_lag){(int64_t)n, COUNT_NONE, COUNT_NONE, COUNT_NONE};
+    *out = (struct client_lag){(int64_t)n, COUNT_NONE, COUNT_NONE, COUNT_NONE, COUNT_NONE, 0};
     if (n == 0)
         return 0;
     if (stats_sort(v, n, err) < 0)
@@ -12,6 +12,13 @@ static int lag(struct client_lag *out, int64_t *v, size_t n, struct error *err)
     out->p50_ns = v[stats_rank(n, 50) - 1];
     out->p99_ns = v[stats_rank(n, 99) - 1];
     out->max_ns = v[n - 1];
+    out->supported_percent = 50;
+    for (int id = 0; id < METRICS_STATS; id++) {
+        int percent = metrics_stat_percent((enum metrics_stat_id)id);
+        if (percent > 0 && n >= (size_t)metrics_stat_least_n((enum metrics_stat_id)id))
+            out->supported_percent = percent;
+    }
+    out->supported_ns = v[stats_rank(n, (unsigned)out->supported_percent) - 1];
     return 0;
 }
 
@@ -104,9 +111,12 @@ int band_client(struct band_work *w, struct error *err)
     c->cpu_share = share(load->loop_cpu_ns, load->run_queue_wait_ns, load->wall_ns);
     c->parser_cpu_share = share(load->parser_cpu_ns, 0, load->wall_ns);
     bool known = load->loop_lag_p99_ns >= 0;
-    c->loop_lag = (struct client_lag){COUNT_NONE, known ? load->loop_lag_p50_ns : COUNT_NONE,
+    c->loop_lag = (struct client_lag){COUNT_NONE,
+                                      known ? load->loop_lag_p50_ns : COUNT_NONE,
                                       known ? load->loop_lag_p99_ns : COUNT_NONE,
-                                      known ? load->loop_lag_max_ns : COUNT_NONE};
+                                      known ? load->loop_lag_max_ns : COUNT_NONE,
+                                      COUNT_NONE,
+                                      0};
     c->median_chunk_gap_ns = median_of(&w->out->metrics[METRIC_CHUNK_GAP]);
     c->median_ttft_ns = median_of(&w->out->metrics[METRIC_TTFT]);
     /* Without a window there is nothing that a slow client could have spoiled. */

@@ -286,6 +286,11 @@ static void write_lag(struct out *o, const char *name, const struct client_lag *
     json_put_ms(o->w, lag->p99_ns);
     json_key(o->w, "max");
     json_put_ms(o->w, lag->max_ns);
+    if (counted) {
+        put_i64(o, "supported_percent", lag->supported_percent);
+        json_key(o->w, "supported");
+        json_put_ms(o->w, lag->supported_ns);
+    }
     json_end_object(o->w);
 }
 

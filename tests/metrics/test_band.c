@@ -315,6 +315,37 @@ static void percentiles_need_enough(void **state)
     free(samples);
 }
 
+/* Send lags 1 ... n us: which percentile the client is refused by. */
+static void lags_support_a_percentile(void **state)
+{
+    (void)state;
+    enum { N = 299 };
+    static const struct {
+        size_t n;
+        int percent;
+        int64_t us;
+    } cases[] = {{1, 50, 1},   {28, 50, 14},   {29, 90, 27},  {58, 90, 53},
+                 {59, 95, 57}, {298, 95, 284}, {299, 99, 297}};
+    struct made *many = calloc(N, sizeof *many);
+    struct sample *samples = calloc(N, sizeof *samples);
+    struct metrics_band_facts f = facts_of(0, 1000);
+    struct error err = {0};
+    for (int i = 0; i < N; i++) {
+        make(&many[i], i, 1);
+        many[i].s.t_planned_ns -= 1000 * (i + 1);
+        samples[i] = many[i].s;
+        samples[i].outcome = OUTCOME_CANCELLED;
+    }
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        assert_int_equal(metrics_band_compute(samples, cases[k].n, &f, &arena, &band, &err), 0);
+        assert_int_equal(band.client.send_lag.supported_percent, cases[k].percent);
+        assert_int_equal(band.client.send_lag.supported_ns, cases[k].us * 1000);
+        assert_int_equal(band.client.send_lag.max_ns, (int64_t)cases[k].n * 1000);
+    }
+    free(many);
+    free(samples);
+}
+
 static void failures_rank_as_infinite(void **state)
 {
     (void)state;
@@ -921,6 +952,7 @@ int main(void)
         cmocka_unit_test(a_request_outside_the_window_refuses_the_band),
         cmocka_unit_test(case_33_percentiles),
         cmocka_unit_test(percentiles_need_enough),
+        cmocka_unit_test(lags_support_a_percentile),
         cmocka_unit_test(failures_rank_as_infinite),
         cmocka_unit_test(case_34_all_failed),
         cmocka_unit_test(case_35_conservation),

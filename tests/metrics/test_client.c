@@ -47,8 +47,8 @@ static void table(void **state)
         const struct row *r = &rows[i];
         struct metrics_client c = {
             .cpu_share = r->cpu,
-            .read_lag = {1000, 0, r->read_lag, r->read_lag},
-            .send_lag = {1000, 0, r->send_lag, r->send_lag},
+            .read_lag = {1000, 0, r->read_lag, r->read_lag, r->read_lag, 99},
+            .send_lag = {1000, 0, r->send_lag, r->send_lag, r->send_lag, 99},
             .median_chunk_gap_ns = r->chunk_gap,
             .median_ttft_ns = r->ttft,
             .suspect = 7, /* whatever stood there is forgotten */
@@ -61,11 +61,31 @@ static void table(void **state)
     }
 }
 
+/* One of thirty sends late: flagged, and not refused, while nine in ten are in time. */
+static void few_values(void **state)
+{
+    (void)state;
+    struct metrics_client c = {
+        .cpu_share = 0.1,
+        .send_lag = {30, 1, 50001, 50001, 10, 90},
+        .read_lag = {1000, 1, 1, 1, 1, 99},
+        .median_chunk_gap_ns = 1000,
+        .median_ttft_ns = 1000000,
+    };
+    metrics_judge_client(&c);
+    assert_int_equal(c.verdict, CLIENT_SUSPECT);
+    assert_int_equal(c.suspect, 1u << CLIENT_SEND_LAG);
+    c.send_lag.supported_ns = 50001;
+    metrics_judge_client(&c);
+    assert_int_equal(c.verdict, CLIENT_SATURATED);
+    assert_int_equal(c.saturated, 1u << CLIENT_SEND_LAG);
+}
+
 static void no_lags(void **state)
 {
     (void)state;
-    struct metrics_client c = {.read_lag = {0, COUNT_NONE, COUNT_NONE, COUNT_NONE},
-                               .send_lag = {0, COUNT_NONE, COUNT_NONE, COUNT_NONE},
+    struct metrics_client c = {.read_lag = {0, COUNT_NONE, COUNT_NONE, COUNT_NONE, COUNT_NONE, 0},
+                               .send_lag = {0, COUNT_NONE, COUNT_NONE, COUNT_NONE, COUNT_NONE, 0},
                                .median_chunk_gap_ns = 5,
                                .median_ttft_ns = 5};
     metrics_judge_client(&c);
@@ -74,6 +94,7 @@ static void no_lags(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(table), cmocka_unit_test(no_lags)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(table), cmocka_unit_test(few_values),
+                                       cmocka_unit_test(no_lags)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
