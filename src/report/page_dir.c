@@ -35,6 +35,12 @@ static int write_page(struct receipt_whole *w, const char *verified, struct buf 
         const struct receipt_refusal *r = &v->refusals[i];
         refusals[i] = (struct page_refusal){r->rule, where(r, &w->arena), r->seen, r->remedy};
     }
+    enum status stated = STATUS_INCOMPLETE;
+    struct str name = {0}, reason = {0};
+    /* What the receipt states is what is shown; whether it follows, `verified` tells. */
+    if (json_str(&name, json_get(w->read.doc, "status")) == 0 && status_parse(&stated, name) < 0)
+        stated = STATUS_REFUSED;
+    json_str(&reason, json_get(w->read.doc, "reason"));
     bool complete = w->read.complete;
     struct page_run page = {
         .run = w->run,
@@ -42,8 +48,10 @@ static int write_page(struct receipt_whole *w, const char *verified, struct buf 
         .bands_n = n,
         .pairs = w->pairs,
         .pairs_n = w->pairs_n,
-        .status = complete ? v->status : STATUS_INCOMPLETE,
-        .reason = complete ? v->reason : "interrupted",
+        .status = complete ? stated : STATUS_INCOMPLETE,
+        .reason = !complete  ? "interrupted"
+                  : reason.n ? arena_cstr(&w->arena, reason)
+                             : NULL,
         .refusals = refusals,
         .refusals_n = v->refusals_n,
         .verified = verified,

@@ -106,6 +106,26 @@ static void throughput_lane(const struct page_run *p, const struct plot *plot, s
     }
 }
 
+static double top_of(const double *v, size_t n)
+{
+    double top = -INFINITY;
+    for (size_t i = 0; i < n; i++)
+        if (isfinite(v[i]) && v[i] > top)
+            top = v[i];
+    return top;
+}
+
+/* Why no band has a rate: the first band's reason, in words. */
+static void no_rate(const struct page_run *p, struct buf *out)
+{
+    buf_adds(out, "<p>No band has an output rate");
+    if (p->bands_n) {
+        buf_adds(out, ": ");
+        html_cstr(out, metrics_reason_help(p->bands[0].metrics->metrics[METRIC_AGG].why));
+    }
+    buf_adds(out, ".</p>");
+}
+
 void page_throughput(const struct page_run *p, struct buf *out)
 {
     int32_t c[RUN_BANDS_MAX];
@@ -127,13 +147,18 @@ void page_throughput(const struct page_run *p, struct buf *out)
     };
     buf_adds(out, "<h2>Throughput against concurrency</h2>");
     legend(p, out, true);
-    buf_adds(out, "<div class=plots><figure>");
-    plot_begin(&plot, out);
-    for (size_t lane = 0; lane < p->run->lanes_n; lane++)
-        throughput_lane(p, &plot, lane, c, n, out);
-    plot_end(out);
-    buf_adds(out, "<p class=\"readout marks dim\" aria-live=polite>Hover or focus a mark for its "
-                  "numbers.</p></figure></div>");
+    buf_adds(out, "<figure class=single>");
+    if (isfinite(top_of(all, k))) {
+        plot_begin(&plot, out);
+        for (size_t lane = 0; lane < p->run->lanes_n; lane++)
+            throughput_lane(p, &plot, lane, c, n, out);
+        plot_end(out);
+        buf_adds(out, "<p class=\"readout marks dim\" aria-live=polite>Hover or focus a mark for "
+                      "its numbers.</p>");
+    } else {
+        no_rate(p, out);
+    }
+    buf_adds(out, "</figure>");
     throughput_table(p, c, n, out);
 }
 
