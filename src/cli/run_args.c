@@ -283,13 +283,32 @@ static int take_corpus(struct run_inputs *in, const struct run_args *a, struct e
     return 0;
 }
 
+static int take_templates(struct run_inputs *in, const struct run_args *a, struct error *err)
+{
+    struct load_options *o = &in->options;
+
+    o->no_probe = a->no_probe;
+    o->templates = in->named;
+    if (a->templates.n > RUN_TEMPLATES_MAX)
+        return error_set(err, ERROR_USAGE, "--template is given more than %d times",
+                         RUN_TEMPLATES_MAX);
+    for (size_t i = 0; i < a->templates.n; i++) {
+        const char *path = a->templates.v[i], *slash = strrchr(path, '/');
+        if (chat_template_open(&in->templates[i], path, NULL, &JINJA_SYNTAX_TRANSFORMERS, err) < 0)
+            return -1;
+        in->named[o->templates_n++] =
+            (struct chat_named_template){slash ? slash + 1 : path, in->templates[i]};
+    }
+    return 0;
+}
+
 int run_inputs_init(struct run_inputs *in, const struct run_args *a, uint64_t given,
                     struct error *err)
 {
     take_plan(&in->options.plan, a, given);
     check_w1(in, a);
     return run_inputs_lanes(in, a, err) < 0 || take_counting(in, a, err) < 0 ||
-                   take_corpus(in, a, err) < 0
+                   take_corpus(in, a, err) < 0 || take_templates(in, a, err) < 0
                ? -1
                : 0;
 }
@@ -298,6 +317,8 @@ void run_inputs_release(struct run_inputs *in)
 {
     if (!in)
         return;
+    for (size_t i = 0; i < RUN_TEMPLATES_MAX; i++)
+        chat_template_free(in->templates[i]);
     tokenizer_free(in->tokenizer);
     if (in->has_corpus)
         corpus_release(&in->corpus);

@@ -9,12 +9,14 @@
 #ifndef TALLY_CLI_RUN_ARGS_H
 #define TALLY_CLI_RUN_ARGS_H
 
+#include "chat/hypothesis.h"
 #include "cli/option.h"
 #include "corpus/corpus.h"
 #include "load/load.h"
 #include "token/tokenizer.h"
 
 #define RUN_SECRET_MAX 8192
+#define RUN_TEMPLATES_MAX 4
 
 struct run_args {
     struct option_repeated lanes, hosts, builds, binaries, models, bearer_files;
@@ -27,7 +29,8 @@ struct run_args {
     int64_t replicates, window_ns, max_window_ns, min_samples, requests, warmup;
     int64_t quiesce_ns, cooldown_ns, timeout_ns, max_tokens, seed;
     double temperature, max_error_share;
-    bool no_ignore_eos, no_stream, no_token_progress;
+    bool no_ignore_eos, no_stream, no_token_progress, no_probe;
+    struct option_repeated templates;
     const char *out;
     bool dry_run, json, quiet;
 };
@@ -39,6 +42,8 @@ struct run_inputs {
     struct tokenizer *tokenizer;
     struct corpus corpus;
     bool has_corpus;
+    struct chat_template *templates[RUN_TEMPLATES_MAX];
+    struct chat_named_template named[RUN_TEMPLATES_MAX];
     char secrets[RUN_LANES_MAX][RUN_SECRET_MAX + 1];
     char differs[256]; /* options by which a run of w1 is none; "" */
 };

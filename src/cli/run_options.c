@@ -52,6 +52,11 @@ const struct option run_options[] = {
              "tokenizing the text again"},
     {"no-stream", OPTION_FLAG, A(no_stream),
      .help = "ask for whole answers (no time to first token then)"},
+    {"no-probe", OPTION_FLAG, A(no_probe),
+     .help = "do not find out what the lanes put around a prompt (the receipt then says so)"},
+    {"template", OPTION_REPEATED, A(templates), "FILE",
+     .help = "a chat template that lanes may be using; a GGUF's and a server's own are tried by "
+             "themselves"},
     {"wire", OPTION_STRING, A(wire), "HOW", "chat", .choices = "chat|completions",
      .help = "chat: the server wraps the prompt; completions: the text as it is"},
 

@@ -113,6 +113,7 @@ int judge_sample(const struct load_lane *lane, const struct tokenizer *tokenizer
     memcpy(s->body_sha256, job->prompt->body_sha256, sizeof s->body_sha256);
     s->t_planned_ns = job->issue.t_planned_ns - zero_ns;
     s->prompt_body = job->prompt->tokens;
+    s->prompt_rendered = job->prompt->rendered;
     /* the array lies in our arena; only the sample's view of it is read-only */
     if (tokenizer && s->events_n > 0)
         count_output(lane, tokenizer, s, (struct sample_event *)(uintptr_t)s->events);

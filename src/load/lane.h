@@ -46,6 +46,8 @@ struct load_first {
     int64_t took_ns; /* from t_sent to the end */
 };
 
+struct load_wrapper; /* load/wrapper.h */
+
 struct load_lane {
     struct load_lane_options options;
     const struct run_plan *plan;
@@ -54,6 +56,7 @@ struct load_lane {
     struct arena arena;
     struct run_lane record; /* what the receipt says of it */
     struct load_first first;
+    const struct load_wrapper *wrapper; /* what the lane puts around prompts; NULL: not known */
 };
 
 int load_lane_init(struct load_lane *lane, const struct load_lane_options *options,

@@ -12,6 +12,7 @@
 #include "load/refuse.h"
 #include "load/reuse.h"
 #include "load/schedule.h"
+#include "load/wrapper.h"
 
 #define FILES_BESIDE 64 /* open files that are no connections */
 #define TEXTS_MAX ((size_t)64 << 20)
@@ -26,6 +27,7 @@ struct load {
     size_t steps_n, bands_n;
     struct arena arena; /* texts of the bands' records */
     struct receipt_run *receipt;
+    struct load_wrappers *wrappers;
 };
 
 static const struct corpus_counter *counter_of(const struct load *l)
@@ -147,6 +149,29 @@ static int ask_lanes(struct load *l, struct error *err)
     return 0;
 }
 
+/* What the lanes put around a prompt: asked of a few short conversations, the same for both. */
+static int ask_wrappers(struct load *l, struct error *err)
+{
+    const struct load_options *o = &l->options;
+    const struct wrappers_config config = {
+        .lanes = l->lanes,
+        .lanes_n = o->lanes_n,
+        .tokenizer = o->tokenizer,
+        .templates = o->templates,
+        .templates_n = o->templates_n,
+        .progress = &o->progress,
+        .arena = &l->arena,
+    };
+
+    if (o->no_probe || !o->tokenizer || strcmp(o->plan.wire, "chat") != 0)
+        return 0;
+    if (wrappers_ask(&l->wrappers, &config, err) < 0)
+        return -1;
+    for (size_t i = 0; i < o->lanes_n; i++)
+        l->lane_records[i] = l->lanes[i].record;
+    return 0;
+}
+
 /* Reuse is one setting for all lanes: where one does not keep connections, none is reused. */
 static int ask_reuse(struct load *l, struct error *err)
 {
@@ -196,7 +221,7 @@ int load_prepare(struct load **out, const struct load_options *options, struct e
         goto fail;
     }
     schedule_make(&l->options.plan, l->options.lanes_n, l->steps);
-    if (ask_lanes(l, err) < 0 || ask_reuse(l, err) < 0 ||
+    if (ask_lanes(l, err) < 0 || ask_wrappers(l, err) < 0 || ask_reuse(l, err) < 0 ||
         refuse_lanes(l->lanes, l->options.lanes_n, &l->options.plan, err) < 0)
         goto fail;
     warn_of_lanes(l->lanes, l->options.lanes_n, &l->options.plan, &l->options.progress);
@@ -212,6 +237,7 @@ void load_free(struct load *l)
     if (!l)
         return;
     receipt_run_free(l->receipt);
+    wrappers_free(l->wrappers);
     for (size_t i = 0; i < RUN_LANES_MAX; i++)
         load_lane_release(&l->lanes[i]);
     arena_release(&l->arena);

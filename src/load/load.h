@@ -15,6 +15,7 @@
 
 #include <signal.h>
 
+#include "chat/hypothesis.h"
 #include "corpus/counter.h"
 #include "load/lane.h"
 #include "load/progress.h"
@@ -25,7 +26,10 @@ struct load_options {
     struct load_lane_options lanes[RUN_LANES_MAX];
     size_t lanes_n;
     const struct corpus *corpus;
-    const struct tokenizer *tokenizer; /* NULL with COUNT_SERVER_USAGE */
+    const struct tokenizer *tokenizer;           /* NULL with COUNT_SERVER_USAGE */
+    const struct chat_named_template *templates; /* that lanes may be using; borrowed */
+    size_t templates_n;
+    bool no_probe; /* do not ask what the lanes put around prompts */
     const char *out_dir;
     struct receipt_client client;
     char *const *argv;

@@ -173,9 +173,10 @@ static int ask_rendering(struct probe *p, struct probe_state *lane, size_t shape
     json_end_object(&w);
     arena_init(&arena, DOCUMENT_MAX);
     int rc = json_writer_check(&w, "request", err);
-    if (rc == 0)
-        rc = fetch_json(lane, "/apply-template", buf_str(&body), &arena, &doc, &status, err);
-    if (rc == 0 && status == 200 && json_str(&prompt, json_get(doc, "prompt")) == 0) {
+    /* An endpoint that few servers have: one that breaks the connection over it tells nothing. */
+    if (rc == 0 &&
+        fetch_json(lane, "/apply-template", buf_str(&body), &arena, &doc, &status, err) == 0 &&
+        status == 200 && json_str(&prompt, json_get(doc, "prompt")) == 0) {
         struct str kept = arena_str(&p->arena, prompt);
         if (!kept.p)
             rc = error_no_memory(err);
@@ -186,27 +187,39 @@ static int ask_rendering(struct probe *p, struct probe_state *lane, size_t shape
     return rc;
 }
 
+/* A server that breaks off over a shape has not counted it; it may well count the next. */
+static int count_shape(struct probe *p, struct probe_state *lane, size_t i, struct error *err)
+{
+    struct probe_shape_count *c = &lane->public.counts[i];
+    const struct question q = {.request = &p->shapes.items[i].request, .max_tokens = 1};
+    struct arena arena;
+    struct sample s;
+    int rc;
+
+    c->reported = c->cached = c->predicted = COUNT_NONE;
+    arena_init(&arena, DOCUMENT_MAX);
+    rc = complete(p, lane, &q, &s, &arena, NULL, err);
+    if (rc < 0 && err->kind == ERROR_ENVIRONMENT) {
+        snprintf(c->error, sizeof c->error, "%.150s", err->message);
+        rc = 0;
+    } else if (rc == 0 && s.outcome == OUTCOME_OK) {
+        c->reported = s.prompt_reported;
+        c->cached = s.prompt_cached;
+    } else if (rc == 0) {
+        snprintf(c->error, sizeof c->error, "%.*s", STR_ARG(str_first(s.error, 150)));
+    }
+    if (c->reported == COUNT_NONE && !c->error[0])
+        snprintf(c->error, sizeof c->error, "the answer reports no prompt tokens");
+    arena_release(&arena);
+    return rc;
+}
+
 int probe_count_shapes(struct probe *p, struct probe_state *lane, struct error *err)
 {
     for (size_t i = 0; i < p->shapes.n; i++) {
-        struct probe_shape_count *c = &lane->public.counts[i];
-        const struct question q = {.request = &p->shapes.items[i].request, .max_tokens = 1};
-        struct arena arena;
-        struct sample s;
-        arena_init(&arena, DOCUMENT_MAX);
-        int rc = complete(p, lane, &q, &s, &arena, NULL, err);
-        c->reported = c->cached = c->predicted = COUNT_NONE;
-        if (rc == 0 && s.outcome == OUTCOME_OK) {
-            c->reported = s.prompt_reported;
-            c->cached = s.prompt_cached;
-        } else if (rc == 0) {
-            snprintf(c->error, sizeof c->error, "%.*s", STR_ARG(str_first(s.error, 150)));
-        }
-        if (rc == 0 && c->reported == COUNT_NONE && !c->error[0])
-            snprintf(c->error, sizeof c->error, "the answer reports no prompt tokens");
-        arena_release(&arena);
-        if (rc < 0 || (i == 0 && ask_rendering(p, lane, i, err) < 0) ||
-            (i > 0 && lane->rendered[0].p && ask_rendering(p, lane, i, err) < 0))
+        if (count_shape(p, lane, i, err) < 0)
+            return -1;
+        if ((i == 0 || lane->rendered[0].p) && ask_rendering(p, lane, i, err) < 0)
             return -1;
     }
     return 0;

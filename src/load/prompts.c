@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "load/queue.h"
+#include "load/wrapper.h"
 
 #define AHEAD_MORE 32  /* ready beyond one a worker */
 #define AHEAD_MAX 4096 /* ready at most: bodies can be large */
@@ -82,11 +83,12 @@ int prompt_make(const struct prompts_source *s, enum sample_phase phase, int64_t
 
     if (!p)
         return error_no_memory(err);
-    p->tokens = COUNT_NONE;
+    p->tokens = p->rendered = COUNT_NONE;
     buf_init(&p->body, BUF_ANY);
     if ((s->unique ? make_unique : make_fixed)(s, phase, index, &text, p, err) < 0)
         goto out;
     load_lane_ask(s->lane, buf_str(&text), messages, &ask);
+    p->rendered = load_wrapper_count(s->lane->wrapper, messages, ask.messages_n);
     if (wire_build(s->lane->protocol, &ask, &p->body, err) < 0 ||
         buf_check(&p->body, "a request", err) < 0 ||
         sha256_hex(p->body_sha256, buf_str(&p->body), err) < 0)

@@ -112,9 +112,10 @@ static void warn_of_work(const struct load_lane *a, const struct load_lane *b,
     int64_t x = prompt_work(a), y = prompt_work(b);
     char text[320];
 
-    if (a->first.prompt_reported == COUNT_NONE)
+    /* where the wrapper is known, what is predicted behind it stands in for what is not told */
+    if (a->first.prompt_reported == COUNT_NONE && !a->wrapper)
         warn_of_silence(a, p);
-    if (b->first.prompt_reported == COUNT_NONE)
+    if (b->first.prompt_reported == COUNT_NONE && !b->wrapper)
         warn_of_silence(b, p);
     if (x != COUNT_NONE && y != COUNT_NONE && x != y) {
         snprintf(text, sizeof text,

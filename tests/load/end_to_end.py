@@ -253,11 +253,31 @@ def test_interrupted_in_a_band():
     check("every request is accounted for", len(mine), band["loop"]["issued"])
 
 
+def test_wrappers():
+    """What each lane puts around a prompt is found out, told, and predicted for every request."""
+    with Server("--profile", "apr", *FAST) as a, Server("--profile", "llama-server", *FAST) as b:
+        run("wrapped", "--lane", "subject=" + a.url, "--lane", "comparator=" + b.url, "--bands",
+            "1", "--replicates", "1", "--requests", "4", "--max-tokens", "4")
+        run("unasked", "--lane", a.url, "--bands", "1", "--replicates", "1", "--requests", "4",
+            "--max-tokens", "4", "--no-probe")
+    lanes = {lane["role"]: lane["wrapper"] for lane in receipt("wrapped")["lanes"]}
+    check("the wrappers are named", [w["status"] for w in lanes.values()], ["named", "named"])
+    check("apr's is its own", lanes["subject"]["profile"], "apr")
+    mine = samples("wrapped")
+    check("every request is predicted", [s for s in mine if s.get("prompt_rendered") is None], [])
+    check("where a server reports its count, the prediction is that count",
+          {s["prompt_reported"] - s["prompt_rendered"] for s in mine
+           if s["lane"] == "comparator"}, {0})
+    check("--no-probe predicts nothing", [s for s in samples("unasked")
+                                          if s.get("prompt_rendered") is not None], [])
+    check("--no-probe is recorded", receipt("unasked")["lanes"][0]["wrapper"], None)
+
+
 def test_failing():
     with Server("--profile", "llama-server", "--fault", "error-before", "--fault-after", "8",
                 *FAST) as a:
         code, _, err = run("failing", "--lane", a.url, "--bands", "1", "--replicates", "1",
-                           "--window", "60s", "--max-tokens", "4")
+                           "--window", "60s", "--max-tokens", "4", "--no-probe")
     check("a server that only fails: exit code", code in UNMEASURED_OR_BUSY, True)
     loop = receipt("failing")["bands"][0]["loop"]
     check("a server that only fails: UNMEASURED", (loop["status"], loop["reason"]),
@@ -328,6 +348,9 @@ class Strict(http.server.BaseHTTPRequestHandler):
 
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        if not self.path.startswith("/v1/"):
+            self.answer(404, "application/json", "{}")
+            return
         if self.refused in asked:
             self.answer(400, "application/json",
                         json.dumps({"error": {"message": f"unknown field {self.refused}"}}))
@@ -370,7 +393,7 @@ def main():
                              "--count", "5", "--out", "w.jsonl")
         check("corpus make", code, 0)
         for test in (test_protocol, test_requests_and_quiesce, test_no_stream, test_server_usage,
-                     test_interrupted, test_interrupted_in_a_band, test_failing,
+                     test_interrupted, test_interrupted_in_a_band, test_wrappers, test_failing,
                      test_warmup_failed, test_nothing_ok, test_bad_servers,
                      test_refused_parameters):
             test()
