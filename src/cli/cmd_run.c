@@ -70,6 +70,33 @@ static int apply_file(const char *path, struct run_args *a, uint64_t *given, str
     return option_apply_document(run_options, a, given, doc, path, err);
 }
 
+static bool is_url(const char *text)
+{
+    return strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0;
+}
+
+/* A URL is a lane, whatever stands before it; anything else is the one file of options. */
+static int take_operands(struct run_args *a, const struct operands *o, uint64_t *given,
+                         struct arena *arena, struct error *err)
+{
+    const char *file = NULL;
+
+    for (int i = 0; i < o->n; i++) {
+        if (is_url(o->v[i])) {
+            if (a->lanes.n == OPTION_ITEMS_MAX)
+                return error_set(err, ERROR_LIMIT, "too many lanes");
+            a->lanes.v[a->lanes.n++] = o->v[i];
+            *given |= option_bit(run_options, "lane");
+        } else if (file) {
+            error_set(err, ERROR_USAGE, "'%.100s' is one file too many", o->v[i]);
+            return error_remedy(err, "options come from one YAML file and the command line");
+        } else {
+            file = o->v[i];
+        }
+    }
+    return file ? apply_file(file, a, given, arena, err) : 0;
+}
+
 /* --dry-run ------------------------------------------------------------------------------------ */
 
 static void print_plan(struct cli *cli, const struct load_options *o)
@@ -293,7 +320,7 @@ static int run(struct cli *cli, void *arguments, const struct operands *operands
     int rc = -1;
 
     arena_init(&arena, 16 * FILE_BYTES_MAX);
-    if (operands->n == 1 && apply_file(operands->v[0], a, &given, &arena, err) < 0)
+    if (take_operands(a, operands, &given, &arena, err) < 0)
         goto out;
     default_directory(directory);
     if (run_inputs_init(&in, a, given, err) < 0)
@@ -319,7 +346,8 @@ const struct command cmd_run = {
         "starts it asserts the corpus, asks each server for one real completion, and says what "
         "will keep the run from being evidence.\n\n"
         "All options but those under Output may stand in one YAML file, their names with _ for -; "
-        "what the command line says wins. Keys of servers come from a file or the environment, "
+        "what the command line says wins. A URL alone is a lane: the first is the subject. Keys of "
+        "servers come from a file or the environment, "
         "never from a flag.\n\n"
         "Exit codes: 0 measured; 3 incomplete or unmeasured; 4 refused: no conformant evidence; 5 "
         "a server could not be reached before the clock started; 130 interrupted, with what was "
@@ -331,6 +359,6 @@ const struct command cmd_run = {
     .options = run_options,
     .args_size = sizeof(struct run_args),
     .operands_min = 0,
-    .operands_max = 1,
+    .operands_max = 3,
     .run = run,
 };

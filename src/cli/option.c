@@ -252,6 +252,13 @@ int option_parse(const struct option *table, void *args, int argc, char **argv,
     return 0;
 }
 
+uint64_t option_bit(const struct option *table, const char *name)
+{
+    const struct option *o = find(table, str_of(name));
+
+    return o ? UINT64_C(1) << (o - table) : 0;
+}
+
 bool option_given(const struct option *table, const struct operands *operands, const char *name)
 {
     const struct option *o = find(table, str_of(name));

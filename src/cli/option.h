@@ -89,6 +89,8 @@ int option_parse(const struct option *table, void *args, int argc, char **argv,
 int option_apply_document(const struct option *table, void *args, uint64_t *given,
                           const struct json *doc, const char *file,
                           struct error *err) TALLY_MUST_CHECK;
+/* The bit of a row in operands.given; 0 when there is no such row. */
+uint64_t option_bit(const struct option *table, const char *name);
 bool option_given(const struct option *table, const struct operands *operands, const char *name);
 
 /* The candidate nearest to what was typed, or NULL when none is near enough to be meant. */

@@ -11,12 +11,10 @@ static const char *const roles[RUN_LANES_MAX] = {"subject", "comparator"};
 
 static bool stated(uint64_t given, const char *name)
 {
-    for (const struct option *o = run_options; o->name; o++) {
-        if (o->kind != OPTION_HEADING && strcmp(o->name, name) == 0)
-            return given >> (o - run_options) & 1;
-    }
-    assert(!"an option of the table");
-    return false;
+    uint64_t bit = option_bit(run_options, name);
+
+    assert(bit);
+    return given & bit;
 }
 
 /* What stands behind "ROLE=", or NULL when text is not about that role. */
@@ -55,6 +53,15 @@ static int need_role(const struct option_repeated *list, const char *name, struc
 
 /* Lanes ---------------------------------------------------------------------------------------- */
 
+static bool has_role(const struct load_options *o, const char *role)
+{
+    for (size_t i = 0; i < o->lanes_n; i++) {
+        if (strcmp(o->lanes[i].role, role) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int add_lane(struct load_options *o, const char *text, struct error *err)
 {
     const char *url = NULL, *role = NULL;
@@ -64,16 +71,16 @@ static int add_lane(struct load_options *o, const char *text, struct error *err)
         role = roles[i];
     }
     if (!url && (strncmp(text, "http://", 7) == 0 || strncmp(text, "https://", 8) == 0)) {
-        url = text; /* a bare URL is the lane that is looked at */
-        role = roles[o->lanes_n ? 1 : 0];
+        url = text; /* a bare URL takes the role that is free, the subject's first */
+        role = has_role(o, roles[0]) ? roles[1] : roles[0];
     }
     if (!url) {
         error_set(err, ERROR_USAGE, "--lane '%.200s' is not ROLE=URL", text);
         return error_remedy(err, "write --lane subject=http://HOST:PORT");
     }
-    for (size_t i = 0; i < o->lanes_n; i++) {
-        if (strcmp(o->lanes[i].role, role) == 0)
-            return error_set(err, ERROR_USAGE, "--lane: there are two of role %s", role);
+    if (has_role(o, role)) {
+        error_set(err, ERROR_USAGE, "--lane: there are two of role %s", role);
+        return error_remedy(err, "a run has one subject and at most one comparator");
     }
     o->lanes[o->lanes_n++] = (struct load_lane_options){.role = role, .url = url};
     return 0;

@@ -40,7 +40,7 @@ static void note(void *ctx, bool warning, const char *text)
 
 static void where(char *out, size_t n, const struct load_state *s)
 {
-    snprintf(out, n, "[%zu/%zu] %-10s c=%-4d replicate %d/%d", s->band_index + 1, s->bands_in_all,
+    snprintf(out, n, "[%zu/%zu] %-10s c=%-4d rep %d/%d", s->band_index + 1, s->bands_in_all,
              s->lane, s->band, s->replicate, s->replicates);
 }
 
@@ -55,8 +55,8 @@ static void state_text(char out[LINE_MAX_BYTES], const struct load_state *s)
         snprintf(failed, sizeof failed, " (%lld not ok)", (long long)s->failed);
     if (s->left_ns >= 0)
         run_duration_text(left, s->left_ns);
-    snprintf(out, LINE_MAX_BYTES, "%s  %-7s  %lld requests%s%s%s%s", place, s->stage,
-             (long long)s->ended, failed, rate, left[0] ? "  left: " : "", left);
+    snprintf(out, LINE_MAX_BYTES, "%s  %-7s %lld requests%s%s%s%s", place, s->stage,
+             (long long)s->ended, failed, rate, left[0] ? "  left " : "", left);
 }
 
 static void state(void *ctx, const struct load_state *s)
