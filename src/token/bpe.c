@@ -18,6 +18,14 @@ int bpe_init(struct bpe *b, uint32_t n, struct error *err)
     return 0;
 }
 
+#define INSERT_AHEAD 16
+
+static uint64_t *bpe_slot(const struct bpe *b, uint32_t left, uint32_t right)
+{
+    uint64_t key = (uint64_t)left << 43 | (uint64_t)right << 22;
+    return &b->pair[(uint32_t)((key * 0x9E3779B97F4A7C15u) >> b->shift) & b->mask];
+}
+
 int bpe_insert(struct bpe *b, uint32_t left, uint32_t right, uint32_t value)
 {
     uint64_t key = (uint64_t)left << 43 | (uint64_t)right << 22;
@@ -40,6 +48,8 @@ int bpe_build(struct bpe *b, const struct vocab *v, struct error *err)
         return error_no_memory(err);
     for (uint32_t rank = 0; rank < v->merge_n; rank++) {
         const struct vocab_merge *m = &v->merges[rank];
+        if (rank + INSERT_AHEAD < v->merge_n)
+            __builtin_prefetch(bpe_slot(b, m[INSERT_AHEAD].left, m[INSERT_AHEAD].right), 1);
         b->result[rank] = m->result;
         if (bpe_insert(b, m->left, m->right, rank) < 0)
             return error_set(err, ERROR_INPUT, "merges %u and %u are the same pair",

@@ -36,15 +36,19 @@ int byte_level_byte(uint32_t cp)
 /* False, with nothing written of use, when a character is not of the alphabet. */
 static bool spell_bytes(uint8_t *out, size_t *n, struct str text)
 {
+    const uint8_t *p = (const uint8_t *)text.p;
     size_t at = 0, made = 0;
     while (at < text.n) {
-        uint32_t cp;
-        size_t len = utf8_decode(text, at, &cp);
-        int byte = len ? byte_level_byte(cp) : -1;
+        uint32_t cp = p[at++];
+        if (cp >= 0x80) { /* the alphabet ends at U+0143: two bytes */
+            if (cp < 0xC2 || cp > 0xC5 || at == text.n || (p[at] & 0xC0) != 0x80)
+                return false;
+            cp = (cp & 0x1F) << 6 | (p[at++] & 0x3Fu);
+        }
+        int byte = byte_level_byte(cp);
         if (byte < 0)
             return false;
         out[made++] = (uint8_t)byte;
-        at += len;
     }
     *n = made;
     return true;

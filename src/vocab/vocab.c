@@ -7,6 +7,8 @@
 #include "base/num.h"
 #include "vocab/vocab_internal.h"
 
+#define INDEX_AHEAD 16
+
 struct vocab *vocab_new(void)
 {
     struct vocab *v = calloc(1, sizeof *v);
@@ -94,11 +96,8 @@ static uint32_t hash_text(struct str text)
     return (uint32_t)hash64(text.p, text.n, 0);
 }
 
-uint32_t vocab_find(const struct vocab *v, struct str text)
+static uint32_t find_hashed(const struct vocab *v, struct str text, uint32_t h)
 {
-    if (!v->index)
-        return VOCAB_NONE;
-    uint32_t h = hash_text(text);
     for (uint32_t i = h;; i++) {
         const struct vocab_slot *s = &v->index[i & v->index_mask];
         if (s->id == VOCAB_NONE)
@@ -108,10 +107,14 @@ uint32_t vocab_find(const struct vocab *v, struct str text)
     }
 }
 
-uint32_t vocab_index_add(struct vocab *v, uint32_t id)
+uint32_t vocab_find(const struct vocab *v, struct str text)
+{
+    return v->index ? find_hashed(v, text, hash_text(text)) : VOCAB_NONE;
+}
+
+static uint32_t index_add(struct vocab *v, uint32_t id, uint32_t h)
 {
     struct str text = v->tokens[id].text;
-    uint32_t h = hash_text(text);
     for (uint32_t i = h;; i++) {
         struct vocab_slot *s = &v->index[i & v->index_mask];
         if (s->id == VOCAB_NONE) {
@@ -121,6 +124,11 @@ uint32_t vocab_index_add(struct vocab *v, uint32_t id)
         if (s->hash == h && str_eq(v->tokens[s->id].text, text))
             return s->id;
     }
+}
+
+uint32_t vocab_index_add(struct vocab *v, uint32_t id)
+{
+    return index_add(v, id, hash_text(v->tokens[id].text));
 }
 
 int vocab_index_build(struct vocab *v, bool strict, uint32_t extra, struct error *err)
@@ -133,10 +141,17 @@ int vocab_index_build(struct vocab *v, bool strict, uint32_t extra, struct error
         return error_no_memory(err);
     memset(v->index, 0xFF, slots * sizeof v->index[0]);
     v->index_mask = slots - 1;
-    for (uint32_t id = 0; id < v->n; id++) {
-        if (!v->tokens[id].text.p)
+    uint32_t ahead[INDEX_AHEAD] = {0};
+    for (uint32_t i = 0; i < v->n + INDEX_AHEAD; i++) {
+        /* The place of the token INDEX_AHEAD on is asked for while this one is put in. */
+        uint32_t id = i - INDEX_AHEAD, h = ahead[i % INDEX_AHEAD];
+        if (i < v->n && v->tokens[i].text.p) {
+            ahead[i % INDEX_AHEAD] = hash_text(v->tokens[i].text);
+            __builtin_prefetch(&v->index[ahead[i % INDEX_AHEAD] & v->index_mask], 1);
+        }
+        if (i < INDEX_AHEAD || !v->tokens[id].text.p)
             continue;
-        uint32_t holder = vocab_index_add(v, id);
+        uint32_t holder = index_add(v, id, h);
         if (holder != id && strict)
             return error_set(err, ERROR_INPUT, "token \"%.*s\" has two ids: %u and %u",
                              STR_ARG(str_first(v->tokens[id].text, 64)), holder, id);
@@ -162,33 +177,66 @@ void vocab_count_padding(struct vocab *v)
     }
 }
 
-int vocab_add_merge(struct vocab *v, struct str left, struct str right, struct str prefix,
-                    struct error *err)
+/* vocab_find for many texts: each step asks for the memory that the next one reads. */
+static void find_many(const struct vocab *v, const struct str *text, uint32_t *id, size_t n)
 {
-    char bytes[VOCAB_TOKEN_BYTES_MAX];
+    uint32_t hash[3 * VOCAB_MERGE_BATCH];
+    const struct vocab_slot *slot[3 * VOCAB_MERGE_BATCH];
+    for (size_t i = 0; i < n; i++) {
+        hash[i] = hash_text(text[i]);
+        slot[i] = &v->index[hash[i] & v->index_mask];
+        __builtin_prefetch(slot[i]);
+    }
+    for (size_t i = 0; i < n; i++)
+        if (slot[i]->hash == hash[i] && slot[i]->id != VOCAB_NONE)
+            __builtin_prefetch(&v->tokens[slot[i]->id]);
+    for (size_t i = 0; i < n; i++)
+        if (slot[i]->hash == hash[i] && slot[i]->id != VOCAB_NONE)
+            __builtin_prefetch(v->tokens[slot[i]->id].text.p);
+    for (size_t i = 0; i < n; i++)
+        id[i] = find_hashed(v, text[i], hash[i]);
+}
+
+static int merge_fault(const struct vocab *v, const struct vocab_merge_text *m,
+                       const uint32_t id[3], struct error *err)
+{
+    const struct str *missing = id[0] == VOCAB_NONE   ? &m->left
+                                : id[1] == VOCAB_NONE ? &m->right
+                                                      : &m->joint;
     uint32_t rank = v->merge_n;
-    struct str tail = str_starts(right, prefix) ? str_skip(right, prefix.n) : right;
-    struct str joint = {bytes, left.n + tail.n};
-    if (left.n == 0 || right.n == 0)
-        return error_set(err, ERROR_INPUT, "merge %u has an empty part", rank);
-    if (joint.n > sizeof bytes)
-        return error_set(err, ERROR_LIMIT, "merge %u makes a token of %zu bytes; the limit is %u",
-                         rank, joint.n, VOCAB_TOKEN_BYTES_MAX);
-    memcpy(bytes, left.p, left.n);
-    memcpy(bytes + left.n, tail.p, tail.n);
-    struct vocab_merge m = {vocab_find(v, left), vocab_find(v, right), vocab_find(v, joint)};
-    const struct str *missing = m.left == VOCAB_NONE     ? &left
-                                : m.right == VOCAB_NONE  ? &right
-                                : m.result == VOCAB_NONE ? &joint
-                                                         : NULL;
-    if (missing)
-        return error_set(err, ERROR_INPUT,
-                         "merge %u (\"%.*s %.*s\") needs \"%.*s\", which is no token", rank,
-                         STR_ARG(str_first(left, 64)), STR_ARG(str_first(right, 64)),
-                         STR_ARG(str_first(*missing, 128)));
-    if (vocab_merges_reserve(v, (uint64_t)rank + 1, err) < 0)
+    if (m->left.n == 0 || m->right.n == 0)
+        error_set(err, ERROR_INPUT, "merge %u has an empty part", rank);
+    else if (m->joint.n > VOCAB_TOKEN_BYTES_MAX)
+        error_set(err, ERROR_LIMIT, "merge %u makes a token of %zu bytes; the limit is %u", rank,
+                  m->joint.n, VOCAB_TOKEN_BYTES_MAX);
+    else
+        error_set(err, ERROR_INPUT, "merge %u (\"%.*s %.*s\") needs \"%.*s\", which is no token",
+                  rank, STR_ARG(str_first(m->left, 64)), STR_ARG(str_first(m->right, 64)),
+                  STR_ARG(str_first(*missing, 128)));
+    return error_at_offset(err, (int64_t)m->offset);
+}
+
+int vocab_add_merges(struct vocab *v, const struct vocab_merge_text *merge, size_t n,
+                     struct error *err)
+{
+    struct str text[3 * VOCAB_MERGE_BATCH];
+    uint32_t id[3 * VOCAB_MERGE_BATCH];
+    for (size_t i = 0; i < n; i++) {
+        text[3 * i] = merge[i].left;
+        text[3 * i + 1] = merge[i].right;
+        text[3 * i + 2] = merge[i].joint;
+    }
+    if (vocab_merges_reserve(v, (uint64_t)v->merge_n + n, err) < 0)
         return -1;
-    v->merges[v->merge_n++] = m;
+    find_many(v, text, id, 3 * n);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t *ids = &id[3 * i];
+        /* Empty parts are never wanted, even where a token has no text. */
+        if (ids[0] == VOCAB_NONE || ids[1] == VOCAB_NONE || ids[2] == VOCAB_NONE ||
+            merge[i].left.n == 0 || merge[i].right.n == 0)
+            return merge_fault(v, &merge[i], ids, err);
+        v->merges[v->merge_n++] = (struct vocab_merge){ids[0], ids[1], ids[2]};
+    }
     return 0;
 }
 

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "vocab/vocab_internal.h"
 
 #define GGUF_KEYS_MAX 65536u
@@ -222,29 +223,59 @@ static int read_merges(struct reader *r)
     return 0;
 }
 
+/* "a b": a part may itself begin with a space, but is never empty. The joint text is made in
+ * *joints. */
+static int split_merge(struct reader *r, struct vocab_merge_text *m, struct buf *joints, uint64_t i)
+{
+    struct str s;
+    m->offset = r->at;
+    if (take_str(r, &s, "a merge") < 0)
+        return -1;
+    size_t gap = s.n ? str_find_char(str_skip(s, 1), ' ') : STR_NONE;
+    if (gap == STR_NONE) {
+        error_set(r->err, ERROR_INPUT, "merge %llu (\"%.*s\") is not two parts",
+                  (unsigned long long)i, STR_ARG(str_first(s, 64)));
+        return fail_at(r, (size_t)m->offset);
+    }
+    m->left = str_first(s, gap + 1);
+    m->right = str_skip(s, gap + 2);
+    size_t n = m->left.n + m->right.n;
+    char *p = n <= VOCAB_TOKEN_BYTES_MAX ? buf_reserve(joints, n) : NULL;
+    m->joint = str_make(p, n);
+    if (!p) /* longer than any token: it is not found, and said so */
+        return n > VOCAB_TOKEN_BYTES_MAX
+                   ? error_set(r->err, ERROR_LIMIT, "merge %llu makes a token of %zu bytes",
+                               (unsigned long long)i, n)
+                   : error_no_memory(r->err);
+    memcpy(p, m->left.p, m->left.n);
+    memcpy(p + m->left.n, m->right.p, m->right.n);
+    joints->n += n;
+    return 0;
+}
+
 static int resolve_merges(struct reader *r)
 {
+    struct vocab_merge_text batch[VOCAB_MERGE_BATCH];
+    struct buf joints = BUF_INIT((size_t)VOCAB_MERGE_BATCH * VOCAB_TOKEN_BYTES_MAX * 2);
     size_t end = r->at;
+    int status = 0;
+    /* Once and for all, so that texts in it do not move. */
+    if (!buf_reserve(&joints, (size_t)VOCAB_MERGE_BATCH * VOCAB_TOKEN_BYTES_MAX))
+        return error_no_memory(r->err);
     r->at = r->merges_at;
     if (vocab_merges_reserve(r->v, r->merge_n, r->err) < 0)
-        return fail_at(r, r->merges_at);
-    for (uint64_t i = 0; i < r->merge_n; i++) {
-        struct str s;
-        size_t at = r->at;
-        if (take_str(r, &s, "a merge") < 0)
-            return -1;
-        /* A part may itself begin with a space, but is never empty. */
-        size_t gap = s.n ? str_find_char(str_skip(s, 1), ' ') : STR_NONE;
-        if (gap == STR_NONE) {
-            error_set(r->err, ERROR_INPUT, "merge %llu (\"%.*s\") is not two parts",
-                      (unsigned long long)i, STR_ARG(str_first(s, 64)));
-            return fail_at(r, at);
-        }
-        if (vocab_add_merge(r->v, str_first(s, gap + 1), str_skip(s, gap + 2), STR(""), r->err) < 0)
-            return fail_at(r, at);
+        status = fail_at(r, r->merges_at);
+    for (uint64_t i = 0; status == 0 && i < r->merge_n;) {
+        size_t n = 0;
+        buf_reset(&joints);
+        for (; status == 0 && n < VOCAB_MERGE_BATCH && i < r->merge_n; n++, i++)
+            status = split_merge(r, &batch[n], &joints, i);
+        if (status == 0)
+            status = vocab_add_merges(r->v, batch, n, r->err);
     }
+    buf_release(&joints);
     r->at = end;
-    return 0;
+    return status;
 }
 
 static int read_string(struct reader *r, struct str key, uint32_t type, struct str *to)

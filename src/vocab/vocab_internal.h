@@ -30,10 +30,18 @@ int vocab_index_build(struct vocab *v, bool strict, uint32_t extra,
 uint32_t vocab_index_add(struct vocab *v, uint32_t id);
 /* Trailing padding entries, counted. */
 void vocab_count_padding(struct vocab *v);
-/* Resolves the merge of rank v->merge_n: both parts must be tokens, and their joint text, from
- * which a leading `prefix` of the right part is dropped. */
-int vocab_add_merge(struct vocab *v, struct str left, struct str right, struct str prefix,
-                    struct error *err) TALLY_MUST_CHECK;
+/* A merge as a file spells it: parts, what they become together, and where that stands. */
+struct vocab_merge_text {
+    struct str left, right, joint;
+    uint64_t offset;
+};
+
+#define VOCAB_MERGE_BATCH 32
+
+/* Resolves the n (at most VOCAB_MERGE_BATCH) merges of ranks v->merge_n on: all three texts must be
+ * tokens. In batches, because nearly all of the time is spent waiting for memory. */
+int vocab_add_merges(struct vocab *v, const struct vocab_merge_text *merge, size_t n,
+                     struct error *err) TALLY_MUST_CHECK;
 
 int vocab_read_json(struct vocab *v, struct str bytes, struct error *err) TALLY_MUST_CHECK;
 int vocab_read_gguf(struct vocab *v, struct str bytes, struct error *err) TALLY_MUST_CHECK;

@@ -321,6 +321,44 @@ static int settle_model(struct loader *l, struct error *err)
     return error_set(err, ERROR_UNSUPPORTED, "the model \"%.*s\" is not supported", STR_ARG(type));
 }
 
+/* The text of a merge: its parts stand one behind the other. With a prefix that the right part
+ * drops it has to be made. */
+static int merge_text(struct loader *l, struct vocab_merge_text *m, struct str prefix,
+                      struct error *err)
+{
+    m->joint = str_make(m->left.p, m->left.n + m->right.n);
+    if (prefix.n == 0 || !str_starts(m->right, prefix))
+        return 0;
+    struct buf joint = BUF_INIT(2 * VOCAB_TOKEN_BYTES_MAX);
+    buf_addstr(&joint, m->left);
+    buf_addstr(&joint, str_skip(m->right, prefix.n));
+    m->joint = arena_str(&l->v->arena, buf_str(&joint));
+    buf_release(&joint);
+    return m->joint.p ? 0 : error_no_memory(err);
+}
+
+static int resolve_all(struct loader *l, struct str bytes, struct str prefix, struct error *err)
+{
+    struct vocab_merge_text batch[VOCAB_MERGE_BATCH];
+    while (bytes.n) {
+        size_t n = 0;
+        for (; n < VOCAB_MERGE_BATCH && bytes.n; n++) {
+            struct merge_head head;
+            memcpy(&head, bytes.p, sizeof head);
+            bytes = str_skip(bytes, sizeof head);
+            batch[n].left = str_first(bytes, head.left);
+            batch[n].right = str_make(bytes.p + head.left, head.right);
+            batch[n].offset = head.offset;
+            bytes = str_skip(bytes, (size_t)head.left + head.right);
+            if (merge_text(l, &batch[n], prefix, err) < 0)
+                return -1;
+        }
+        if (vocab_add_merges(l->v, batch, n, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int resolve_merges(struct loader *l, struct error *err)
 {
     const struct json *model = json_get(l->doc, "model");
@@ -333,17 +371,7 @@ static int resolve_merges(struct loader *l, struct error *err)
                          "model.merges is empty: every text would be counted as characters");
     if (vocab_merges_reserve(l->v, l->merge_n, err) < 0)
         return -1;
-    while (bytes.n) {
-        struct merge_head head;
-        memcpy(&head, bytes.p, sizeof head);
-        bytes = str_skip(bytes, sizeof head);
-        struct str left = str_first(bytes, head.left);
-        struct str right = str_first(str_skip(bytes, head.left), head.right);
-        if (vocab_add_merge(l->v, left, right, prefix, err) < 0)
-            return error_at_offset(err, (int64_t)head.offset);
-        bytes = str_skip(bytes, (size_t)head.left + head.right);
-    }
-    return 0;
+    return resolve_all(l, bytes, prefix, err);
 }
 
 static bool flag(const struct json *object, const char *name)
