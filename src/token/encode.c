@@ -281,7 +281,7 @@ static int short_word(struct encoder *e, const uint8_t *p, size_t len, bool whol
     return 0;
 }
 
-static int encode_word(struct encoder *e, const struct norm_view *view)
+static int encode_uncut(struct encoder *e, const struct norm_view *view)
 {
     if (view->text.n == 0)
         return 0;
@@ -290,6 +290,19 @@ static int encode_word(struct encoder *e, const struct norm_view *view)
     if (view->text.n <= CACHE_KEY_MAX)
         return short_word(e, (const uint8_t *)view->text.p, view->text.n, false);
     return longer_word(e, view->text);
+}
+
+static int encode_word(struct encoder *e, const struct norm_view *view)
+{
+    if (!e->t->model.joined)
+        return encode_uncut(e, view);
+    for (size_t at = 0, end; at < view->text.n; at = end) {
+        end = model_cut(&e->t->model, view->text, at);
+        struct norm_view part = norm_part(view, at, end);
+        if (encode_uncut(e, &part) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int encode_pieces(struct encoder *e, const struct norm_view *view, unsigned step);
@@ -306,7 +319,9 @@ static int scan_words(struct encoder *e, const struct norm_view *view, const str
             size_t to = end[i];
             struct norm_view word = norm_part(view, at, to);
             int status;
-            if (e->out->with_offsets)
+            if (e->t->model.joined)
+                status = encode_word(e, &word);
+            else if (e->out->with_offsets)
                 status = placed_word(e, &word);
             else if (to - at <= CACHE_KEY_MAX)
                 status = short_word(e, base + at, to - at, len - at >= 16);

@@ -41,6 +41,7 @@ void model_release(struct model *m)
     free(m->byte_last);
     free(m->char_id);
     free(m->score);
+    free(m->joined);
     *m = (struct model){0};
 }
 
@@ -130,11 +131,11 @@ static int build_kind(struct model *m, const struct vocab *v, struct error *err)
             return -1;
         return m->set.suffix.n ? build_suffix(m, v, err) : 0;
     case MODEL_BPE_CHARS:
-        if (bpe_build(&m->bpe, v, err) < 0)
+        if (bpe_build(&m->bpe, v, err) < 0 || build_chars(m, err) < 0)
             return -1;
-        return build_chars(m, err);
+        return model_build_joined(m, v, err);
     case MODEL_SPM:
-        return bpe_build_spm(m, v, err);
+        return bpe_build_spm(m, v, err) < 0 ? -1 : model_build_joined(m, v, err);
     case MODEL_UNIGRAM:
         return build_trie(m, v, err) < 0 ? -1 : build_scores(m, v, err);
     case MODEL_WORDPIECE:

@@ -45,7 +45,12 @@ struct model {
     bool all_bytes;           /* all of those exist */
     uint32_t *char_id;        /* MODEL_CHAR_TABLE entries */
     double *score, unk_score;
+    /* Pairs of characters (hashes of them) that stand side by side in some token. Between any other
+     * two a word can be cut: nothing merges across. NULL where that is not so. */
+    uint64_t *joined;
 };
+
+#define MODEL_JOINED_BITS 21
 
 #define MODEL_CHAR_TABLE 0x10000u
 
@@ -68,7 +73,12 @@ void model_work_release(struct model_work *w);
 int model_word(const struct model *m, struct model_work *w, struct str word,
                struct error *err) TALLY_MUST_CHECK;
 
+/* Where the part of text that begins at `at` can be cut off; text.n when nowhere before. */
+size_t model_cut(const struct model *m, struct str text, size_t at);
+
 /* For the files of the model. */
+int model_build_joined(struct model *m, const struct vocab *v,
+                       struct error *err) TALLY_MUST_CHECK;
 int model_reserve(struct model_work *w, size_t n, struct error *err) TALLY_MUST_CHECK;
 static inline void model_put(struct model_work *w, uint32_t id, size_t len)
 {
