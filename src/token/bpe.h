@@ -46,6 +46,7 @@ struct bpe_work {
     struct bpe_node *node;
     size_t cap;
     struct bpe_keys run, spare, later, heap;
+    uint64_t steps;        /* of long words: heap moves and keys handled, for tests */
     uint32_t *char_symbol; /* by code point: 0 not known yet, 1 as bytes, else id + 2 */
 };
 

@@ -38,7 +38,8 @@ static int heap_push(struct bpe_keys *h, uint64_t key)
     return 0;
 }
 
-static uint64_t heap_pop(struct bpe_keys *h)
+/* *steps counts the moves. */
+static uint64_t heap_pop(struct bpe_keys *h, uint64_t *steps)
 {
     uint64_t top = h->key[0], v = h->key[--h->n];
     size_t i = 0;
@@ -48,6 +49,7 @@ static uint64_t heap_pop(struct bpe_keys *h)
         if (v <= h->key[child])
             break;
         h->key[i] = h->key[child];
+        (*steps)++;
     }
     if (h->n)
         h->key[i] = v;
@@ -165,11 +167,12 @@ static bool next_run(struct long_merge *m)
 
 static bool next_key(struct long_merge *m, uint64_t *key)
 {
+    m->w->steps++;
     struct bpe_keys *run = &m->w->run, *heap = &m->w->heap;
     if (m->at == run->n && heap->n == 0 && !next_run(m))
         return false;
     if (heap->n && (m->at == run->n || heap->key[0] < run->key[m->at]))
-        *key = heap_pop(heap);
+        *key = heap_pop(heap, &m->w->steps);
     else
         *key = run->key[m->at++];
     return true;

@@ -4,6 +4,9 @@
 #include <pthread.h>
 #include <string.h>
 
+#include "base/utf8.h"
+
+#include "../vocab/gguf_write.h"
 #include "token/pieces.h"
 
 #define BYTE_LEVEL(regex) \
@@ -252,6 +255,58 @@ static void digests(void **state)
     tokenizer_free(three);
 }
 
+/* The same vocabulary as a GGUF: 256 bytes, ab, abc, six added tokens, and padding. */
+static struct tokenizer *make_gguf(void)
+{
+    static const char *const rest[] = {"ab",  "abc", "<s>", "<s>>",     "<u>",
+                                       "<l>", "<r>", "<w>", "[PAD264]", "[PAD265]"};
+    static const char *const merges[] = {"a b", "ab c"};
+    static const uint32_t types[] = {1, 1, 3, 3, 4, 3, 3, 3, 5, 5};
+    struct buf b = BUF_INIT(1 << 20), spelled = BUF_INIT(16);
+    struct tokenizer *t = NULL;
+    struct error err = {0};
+    gguf_head(&b, 3, 5);
+    gguf_string(&b, "tokenizer.ggml.model", "gpt2");
+    gguf_string(&b, "tokenizer.ggml.pre", "gpt-2");
+    gguf_array(&b, "tokenizer.ggml.tokens", 8, 266);
+    for (unsigned byte = 0; byte < 256; byte++) {
+        buf_reset(&spelled);
+        utf8_add(&spelled, byte_level_char((uint8_t)byte));
+        put_str(&b, spelled.p);
+    }
+    for (size_t i = 0; i < 10; i++)
+        put_str(&b, rest[i]);
+    gguf_array(&b, "tokenizer.ggml.token_type", 5, 266);
+    for (size_t i = 0; i < 266; i++)
+        put(&b, i < 256 ? 1 : types[i - 256], 4);
+    gguf_strings(&b, "tokenizer.ggml.merges", merges, 2);
+    if (tokenizer_open_bytes(&t, buf_str(&b), "test", &(struct tokenizer_options){0}, &err) < 0)
+        show_error(&err);
+    buf_release(&b);
+    buf_release(&spelled);
+    assert_non_null(t);
+    return t;
+}
+
+static void gguf_is_the_same_vocabulary(void **state)
+{
+    (void)state;
+    struct tokenizer_info a, b;
+    struct tokenizer *json = make(AROUND, MORE, MERGES), *gguf = make_gguf();
+    tokenizer_describe(json, &a);
+    tokenizer_describe(gguf, &b);
+    assert_string_equal(a.vocabulary_sha256, b.vocabulary_sha256);
+    assert_string_not_equal(a.pipeline_sha256, b.pipeline_sha256); /* another reference */
+    assert_string_equal(b.reference, "llama.cpp");
+    assert_int_equal(b.vocab_size, 266);
+    assert_int_equal(b.padding, 2);
+    /* USER_DEFINED is one id even when special tokens are plain; CONTROL is not. */
+    EXPECT(gguf, STR("abc<u><s>"), &plain, 257, 260, '<', 's', '>');
+    EXPECT(gguf, STR("abc<u><s>"), &parsed, 257, 260, 258);
+    tokenizer_free(json);
+    tokenizer_free(gguf);
+}
+
 /* A word far beyond the short-word path gives what definition demands: merges by rank, leftmost. */
 static void long_words(void **state)
 {
@@ -310,6 +365,7 @@ int main(void)
         cmocka_unit_test(ill_formed_text),
         cmocka_unit_test(decodes),
         cmocka_unit_test(digests),
+        cmocka_unit_test(gguf_is_the_same_vocabulary),
         cmocka_unit_test(long_words),
         cmocka_unit_test(threads),
     };

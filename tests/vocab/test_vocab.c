@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/buf.h"
+#include "gguf_write.h"
 #include "vocab/vocab.h"
 
 static struct vocab *must_open(struct str bytes)
@@ -178,56 +179,6 @@ static void longest_token(void **state)
             vocab_free(must_open(buf_str(&b)));
         buf_release(&b);
     }
-}
-
-/* Writing GGUF, by its specification. */
-static void put(struct buf *b, uint64_t v, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        buf_addc(b, (char)(v >> (8 * i)));
-}
-
-static void put_str(struct buf *b, const char *s)
-{
-    put(b, strlen(s), 8);
-    buf_adds(b, s);
-}
-
-static void gguf_head(struct buf *b, uint32_t version, uint64_t keys)
-{
-    buf_adds(b, "GGUF");
-    put(b, version, 4);
-    put(b, 0, 8);
-    put(b, keys, 8);
-}
-
-static void gguf_string(struct buf *b, const char *key, const char *value)
-{
-    put_str(b, key);
-    put(b, 8, 4);
-    put_str(b, value);
-}
-
-static void gguf_array(struct buf *b, const char *key, uint32_t type, uint64_t n)
-{
-    put_str(b, key);
-    put(b, 9, 4);
-    put(b, type, 4);
-    put(b, n, 8);
-}
-
-static void gguf_strings(struct buf *b, const char *key, const char *const *list, size_t n)
-{
-    gguf_array(b, key, 8, n);
-    for (size_t i = 0; i < n; i++)
-        put_str(b, list[i]);
-}
-
-static void gguf_u32(struct buf *b, const char *key, uint32_t v)
-{
-    put_str(b, key);
-    put(b, 4, 4);
-    put(b, v, 4);
 }
 
 #define K "tokenizer.ggml."
