@@ -231,6 +231,21 @@ static void case_31_the_window(void **state)
     assert_int_equal(NS(METRIC_TPOT, STAT_MAX), 50000000);
 }
 
+static void what_ends_at_the_close_is_drained(void **state)
+{
+    (void)state;
+    struct metrics_band_facts f = facts_of(0, 1000);
+    for (int late = 0; late < 2; late++) {
+        make(&m[0], 0, 0);
+        arrive(&m[0], 100, EVENT_TEXT, "a", 1);
+        end(&m[0], 1000, OUTCOME_OK);
+        m[0].s.t_end_ns -= !late;
+        compute(1, &f);
+        assert_int_equal(band.counts.drained, late);
+        assert_real(METRIC_RPS, (double)!late);
+    }
+}
+
 static void a_long_drain_is_suspect(void **state)
 {
     (void)state;
@@ -313,6 +328,27 @@ static void percentiles_need_enough(void **state)
     }
     free(many);
     free(samples);
+}
+
+static void what_the_client_cost(void **state)
+{
+    (void)state;
+    struct metrics_band_facts f = facts_of(0, 1000);
+    make(&m[0], 0, 0);
+    for (int i = 0; i < 4; i++)
+        arrive(&m[0], i < 3 ? 10 : 20, EVENT_TEXT, "a", 1);
+    m[0].events[1].read = m[0].events[2].read = 0; /* three of one read */
+    end(&m[0], 30, OUTCOME_OK);
+    compute(1, &f);
+    assert_true(band.client.multi_event_share == 0.5);
+    assert_true(band.client.cpu_share < 0 && band.client.parser_cpu_share < 0);
+    assert_int_equal(band.client.loop_lag.p99_ns, COUNT_NONE);
+    f.client = (struct run_client_load){500 * MS, 125 * MS, 1000 * MS, 250 * MS, 1, 2, 3};
+    compute(1, &f);
+    assert_true(band.client.cpu_share == 0.75); /* the wait for a core counts */
+    assert_true(band.client.parser_cpu_share == 0.125);
+    assert_int_equal(band.client.loop_lag.max_ns, 3);
+    assert_int_equal(band.client.suspect & 1u << CLIENT_CPU, 1u << CLIENT_CPU);
 }
 
 /* Send lags 1 ... n us: which percentile the client is refused by. */
@@ -528,9 +564,13 @@ static void assignment(void **state)
     m[0].events[1].kind = EVENT_TOOL;
     compute(1, &f);
     assert_absent(METRIC_TPOT, REASON_UNASSIGNED);
-    /* Usage that runs backwards is none. */
-    m[0].events[0].usage.completion = 2;
-    m[0].events[1].usage.completion = 1;
+    /* Usage that runs backwards is none, also where its steps up come to the count. */
+    static const int64_t backwards[] = {2, 1, 2};
+    make(&m[0], 0, 0);
+    for (int i = 0; i < 3; i++)
+        arrive(&m[0], 10 + i, EVENT_TEXT, "a", 0)->usage.completion = backwards[i];
+    m[0].tokens = 3;
+    end(&m[0], 40, OUTCOME_OK);
     compute(1, &f);
     assert_absent(METRIC_TPOT, REASON_UNASSIGNED);
 }
@@ -686,6 +726,17 @@ static void connections(void **state)
     compute(1, &f);
     assert_ms(METRIC_CONNECT, STAT_P50, 6);
     assert_int_equal(band.client.send_lag.max_ns, 1 * MS);
+    /* A connection that never came ranks as infinite. */
+    static const enum sample_failure never[] = {FAILURE_CONNECT, FAILURE_TLS};
+    for (int k = 0; k < 2; k++) {
+        make(&m[1], 1, 0);
+        end(&m[1], 30, OUTCOME_FAILED);
+        m[1].s.failure = never[k];
+        compute(2, &f);
+        assert_int_equal(METRIC(METRIC_CONNECT)->n, 2);
+        assert_int_equal(METRIC(METRIC_CONNECT)->censored_n, 1);
+        assert_ms(METRIC_CONNECT, STAT_P50, 6);
+    }
 }
 
 static void prefill_rate(void **state)
@@ -823,6 +874,25 @@ static void constant_output(void **state)
     compute(3, &f);
     assert_int_equal(band.status, STATUS_REFUSED);
     assert_string_equal(band.reason, "invalid_correctness");
+    /* Half of the answers are not most of them; a run of half the tokens is a degenerate one. */
+    m[2].events[0].ids = made_ids;
+    m[2].s.seq = 1;
+    m[1] = m[2];
+    m[1].s.events = m[1].events;
+    m[1].s.reads = m[1].reads;
+    m[0].events[0].ids = same;
+    m[0].events[0].ids_n = 16;
+    arrive(&m[0], 12, EVENT_TEXT, "x", 16);
+    end(&m[0], 20, OUTCOME_OK);
+    compute(2, &f);
+    assert_int_equal(band.outputs.checked, 2);
+    assert_int_equal(band.outputs.degenerate, 1);
+    assert_int_equal(band.status, STATUS_PASS);
+    m[0].events[1].ids_n = 15;
+    m[0].events[1].ids = same + 1; /* thirty-one alike */
+    m[0].events[0].ids_n = 16;
+    compute(2, &f);
+    assert_int_equal(band.outputs.longest_run, 31);
     /* Case 39 without ids: thirty-two of one character, and one short of it. */
     for (int i = 0; i < 2; i++) {
         make(&m[0], 0, 0);
@@ -948,10 +1018,12 @@ int main(void)
         cmocka_unit_test(case_24_the_end_is_the_last_token),
         cmocka_unit_test(case_25_one_token),
         cmocka_unit_test(case_31_the_window),
+        cmocka_unit_test(what_ends_at_the_close_is_drained),
         cmocka_unit_test(a_long_drain_is_suspect),
         cmocka_unit_test(a_request_outside_the_window_refuses_the_band),
         cmocka_unit_test(case_33_percentiles),
         cmocka_unit_test(percentiles_need_enough),
+        cmocka_unit_test(what_the_client_cost),
         cmocka_unit_test(lags_support_a_percentile),
         cmocka_unit_test(failures_rank_as_infinite),
         cmocka_unit_test(case_34_all_failed),

@@ -96,6 +96,8 @@ static void errors_say_where(void **state)
     assert_string_equal(err.file, path);
     assert_int_equal(err.line, 2);
     assert_non_null(strstr(err.message, "\"seq\""));
+    assert_int_equal(read_back(STR(LINE("0,\"seq\":1") "\n"), false, &s, &n, NULL, &err), -1);
+    assert_non_null(strstr(err.message, "stands twice"));
     assert_int_equal(read_back(STR("\n"), false, &s, &n, NULL, &err), -1);
     assert_int_equal(err.line, 1);
     assert_int_equal(read_back(STR("[[[[[[[[[[1]]]]]]]]]]\n"), false, &s, &n, NULL, &err), -1);

@@ -87,6 +87,8 @@ def main():
     a = [100 + (i * 7919) % 601 for i in range(37)]
     b = [150 + (i * 104729) % 499 for i in range(24)]
     print("bootstrap", bootstrap([(a, "a"), (b, "b")]), bootstrap([(a, "a")]))
+    wide = [(i * 7919) % 100003 for i in range(1000)]
+    print("ranks", bootstrap([(wide, "wide")], 20, 1, 20), bootstrap([(wide, "wide")], 20, 2, 19))
     print("interval", bootstrap([(a, "2026/subject/c4/r1/ttft_ms"), (b, "2026/subject/c4/r2/ttft_ms")]))
     x = [0.031, -0.012, 0.054, 0.022, 0.017, 0.040]
     n = len(x)

@@ -34,6 +34,23 @@ static void against_the_reference(void **state)
     assert_int_equal(b.high, 488);
 }
 
+/* Neighbouring ranks of few resamples of values far apart. */
+static void ranks_are_exact(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct bootstrap b;
+    int64_t wide[1000];
+    for (int64_t i = 0; i < 1000; i++)
+        wide[i] = i * 7919 % 100003;
+    const struct bootstrap_stratum s[] = {{wide, 1000, random_seed_of(STR("wide"))}};
+    const struct bootstrap_options ends = {20, 1, 20}, inner = {20, 2, 19};
+    assert_int_equal(bootstrap_median(s, 1, &ends, &b, &err), 0);
+    assert_true(b.median == 49843 && b.low == 47402 && b.high == 52172);
+    assert_int_equal(bootstrap_median(s, 1, &inner, &b, &err), 0);
+    assert_true(b.median == 49843 && b.low == 48222 && b.high == 52079);
+}
+
 static void edges(void **state)
 {
     (void)state;
@@ -69,6 +86,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(against_the_reference),
+        cmocka_unit_test(ranks_are_exact),
         cmocka_unit_test(edges),
         cmocka_unit_test(limits),
     };

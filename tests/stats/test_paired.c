@@ -81,8 +81,8 @@ static void no_spread(void **state)
 static void holm(void **state)
 {
     (void)state;
-    /* Holm's own steps for four: 0.005 <= .05/4, 0.010 <= .05/3, 0.03 > .05/2: two are rejected. */
-    static const double p[] = {0.01, 0.04, 0.03, 0.005};
+    /* Holm's own steps for four: 0.005 <= .05/4, 0.016 <= .05/3, 0.03 > .05/2: two are rejected. */
+    static const double p[] = {0.016, 0.04, 0.03, 0.005};
     bool reject[4];
     stats_holm(reject, p, 4, 0.05);
     assert_true(reject[0] && !reject[1] && !reject[2] && reject[3]);
