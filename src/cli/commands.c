@@ -1,6 +1,7 @@
 /* The table of commands, in the order in which help lists them. */
 #include "cli/cli.h"
 
+extern const struct command cmd_man;
 extern const struct command cmd_completions;
 extern const struct command cmd_corpus;
 extern const struct command cmd_count;
@@ -28,6 +29,7 @@ const struct command *const tally_commands[] = {
     &cmd_ledger,
     &cmd_key,
     &cmd_completions,
+    &cmd_man,
     NULL,
 };
 /* clang-format on */
