@@ -7,6 +7,7 @@
 #include "chat/render.h"
 #include "chat/when.h"
 #include "cli/cli.h"
+#include "cli/render_against.h"
 #include "cli/render_batch.h"
 #include "cli/tokens.h"
 #include "cli/visible.h"
@@ -16,7 +17,7 @@
 
 struct args {
     const char *template, *variant, *as, *context, *messages, *tools, *system, *kwargs, *now;
-    const char *tokenizer, *tokenizer_sha256, *templates;
+    const char *tokenizer, *tokenizer_sha256, *templates, *against;
     bool no_generation_prompt, tokens, jsonl, json;
 };
 
@@ -45,6 +46,9 @@ static const struct option options[] = {
     {"Output", OPTION_HEADING, 0, .help = ""},
     {"tokens", OPTION_FLAG, OFFSET(struct args, tokens),
      .help = "show each part with its tokens (needs --tokenizer)"},
+    {"against", OPTION_STRING, OFFSET(struct args, against), "SERVER",
+     .choices = CHAT_PROFILE_NAMES,
+     .help = "explain what this server's wrapper has more or less (needs --tokenizer)"},
     {"tokenizer", OPTION_STRING, OFFSET(struct args, tokenizer), "FILE",
      .help = "the model's tokenizer.json or GGUF", .letter = 't'},
     {"tokenizer-sha256", OPTION_STRING, OFFSET(struct args, tokenizer_sha256), "HEX",
@@ -88,8 +92,11 @@ static int check_args(const struct args *a, const struct operands *operands, str
     if (a->context && (a->tools || a->system || a->kwargs || a->tokens))
         return usage(err, "--context already holds every variable",
                      "use --messages with --tools, --system, --kwargs and --tokens");
-    if (a->tokens && !a->tokenizer)
-        return usage(err, "--tokens needs the model's own tokenizer",
+    if (a->against && (a->context || a->tokens || a->json))
+        return usage(err, "--against explains one conversation and nothing else",
+                     "leave out --context, --tokens and --json");
+    if ((a->tokens || a->against) && !a->tokenizer)
+        return usage(err, "tokens are counted by the model's own tokenizer",
                      "give the model's tokenizer.json or GGUF: --tokenizer FILE");
     return 0;
 }
@@ -269,6 +276,12 @@ static int render_request(struct render *r, const struct operands *operands, str
 {
     if (read_request(r, operands, err) < 0)
         return -1;
+    if (r->args->against)
+        return cli_open_tokenizer(&r->tokenizer, r->args->tokenizer, r->args->tokenizer_sha256,
+                                  err) < 0
+                   ? -1
+                   : render_against(r->cli, r->template, r->tokenizer, &r->request, r->args->as,
+                                    r->args->against, err);
     if (chat_render(&r->rendering, r->template, r->profile, &r->request, err) < 0)
         return r->args->template && err->line ? error_at_file(err, r->args->template) : -1;
     if (!r->args->tokens)
@@ -306,7 +319,7 @@ static int run(struct cli *cli, void *arguments, const struct operands *operands
         rc = print_json(&r, err);
     else if (rc == 0 && a->tokens)
         print_parts(&r);
-    else if (rc == 0)
+    else if (rc == 0 && !a->against)
         print_text(&r);
     chat_rendering_release(&r.rendering);
     chat_template_free(r.template);
@@ -328,10 +341,12 @@ const struct command cmd_render = {
         "tokens the wrapper is made of and which the content.\n\n"
         "A template that refuses a conversation is an error with the template's own message, line "
         "and column.",
-    .examples = "  tally render --template model.gguf 'Hello'\n"
-                "  tally render -T tokenizer_config.json --as llama-server --messages chat.json\n"
-                "  tally render -T model.gguf --tokens -t model.gguf 'Hello'\n"
-                "  tally render --jsonl --templates templates < lines.jsonl\n",
+    .examples =
+        "  tally render --template model.gguf 'Hello'\n"
+        "  tally render -T tokenizer_config.json --as llama-server --messages chat.json\n"
+        "  tally render -T model.gguf --tokens -t model.gguf 'Hello'\n"
+        "  tally render -T model.gguf -t model.gguf --as apr --against llama-server 'Hello'\n"
+        "  tally render --jsonl --templates templates < lines.jsonl\n",
     .options = options,
     .args_size = sizeof(struct args),
     .operands_min = 0,

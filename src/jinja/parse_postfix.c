@@ -109,6 +109,7 @@ static struct expr *parse_subscript(struct parser *p, struct expr *object)
 {
     struct ptr_list items = {0};
     uint32_t from = p->cur.from;
+    bool sliced = false;
     struct expr *arg;
     if (parse_advance(p) < 0)
         return NULL;
@@ -118,6 +119,11 @@ static struct expr *parse_subscript(struct parser *p, struct expr *object)
         struct expr *e = parse_index(p);
         if (!e || parse_push(p, &items, e) < 0)
             return NULL;
+        sliced = sliced || e->kind == E_SLICE;
+    }
+    if (sliced && items.n > 1) {
+        parse_fail(p, from, "a slice is the only index of its brackets");
+        return NULL;
     }
     if (parse_expect(p, T_RBRACKET) < 0)
         return NULL;

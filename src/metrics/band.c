@@ -204,6 +204,8 @@ static void judge(struct band_work *w)
         out->flags |= 1u << FLAG_DEGENERATE;
     if (out->counts.zero_token > 0)
         out->flags |= 1u << FLAG_ZERO_TOKEN;
+    if (out->work.departed_requests > 0)
+        out->flags |= 1u << FLAG_DEPARTS;
     out->suspect = out->flags != 0;
 }
 

@@ -131,6 +131,7 @@ struct metrics_prompt {
 struct metrics_work {
     struct metrics_spread body, rendered, reported, cached, delta; /* delta: reported - body */
     int64_t cached_requests;                                       /* with cached tokens above 0 */
+    int64_t departed_requests; /* whose reported count is not the one predicted; a flag only */
     const struct metrics_prompt *prompts; /* one a request of the window, by id */
     size_t prompts_n;
 };

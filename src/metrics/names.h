@@ -157,7 +157,8 @@ enum metrics_assignment {
     X(FLAG_CLIENT, "client_suspect", "the client was close to being the bottleneck")       \
     X(FLAG_CACHED, "cached_tokens", "cached prompt tokens in a cold workload")             \
     X(FLAG_DEGENERATE, "degenerate_output", "outputs that repeat one token over and over") \
-    X(FLAG_ZERO_TOKEN, "zero_token_answers", "requests that ended ok without a token")
+    X(FLAG_ZERO_TOKEN, "zero_token_answers", "requests that ended ok without a token")     \
+    X(FLAG_DEPARTS, "prompt_departs", "a reported prompt count is not the predicted one")
 
 enum metrics_flag {
 #define X(id, key, help) id,

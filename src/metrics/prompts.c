@@ -97,6 +97,9 @@ int band_prompts(struct band_work *w, struct error *err)
         if (!band_in_window(w, s))
             continue;
         out->cached_requests += s->prompt_cached > 0;
+        out->departed_requests += s->prompt_reported != COUNT_NONE &&
+                                  s->prompt_rendered != COUNT_NONE &&
+                                  s->prompt_reported != s->prompt_rendered;
         p[n] = (struct metrics_prompt){.id = s->prompt_id,
                                        .body = s->prompt_body,
                                        .rendered = s->prompt_rendered,

@@ -766,6 +766,31 @@ static void prefill_rate(void **state)
     assert_int_equal(band.flags, 0);
 }
 
+/* A reported prompt count that its wrapper does not predict is flagged; one that it does, or that
+ * nothing predicts, is not. */
+static void prompt_departs(void **state)
+{
+    (void)state;
+    struct metrics_band_facts f = facts_of(0, 1000);
+    for (int i = 0; i < 2; i++) {
+        make(&m[i], i, 0);
+        arrive(&m[i], 10, EVENT_TEXT, "a", 1);
+        end(&m[i], 20, OUTCOME_OK);
+        m[i].s.prompt_reported = 534;
+    }
+    m[0].s.prompt_rendered = 534;
+    compute(2, &f);
+    assert_int_equal(band.work.departed_requests, 0);
+    assert_int_equal(band.flags, 0);
+    m[1].s.prompt_rendered = 513;
+    compute(2, &f);
+    assert_int_equal(band.work.departed_requests, 1);
+    assert_int_equal(band.flags, 1u << FLAG_DEPARTS);
+    m[1].s.prompt_reported = COUNT_NONE;
+    compute(2, &f);
+    assert_int_equal(band.flags, 0);
+}
+
 static void prompt_work(void **state)
 {
     (void)state;
@@ -1038,6 +1063,7 @@ int main(void)
         cmocka_unit_test(open_loop),
         cmocka_unit_test(connections),
         cmocka_unit_test(prefill_rate),
+        cmocka_unit_test(prompt_departs),
         cmocka_unit_test(prompt_work),
         cmocka_unit_test(readings),
         cmocka_unit_test(retries_enter_no_success),

@@ -132,6 +132,33 @@ def check_counts(tally, model, rows):
               [r[f"raw_tokens_special_{mode}"] for r in rows])
 
 
+def check_rendering(tally, model, rows):
+    """Every shape's ids and count as the server will make them, before it is asked."""
+    for row in rows:
+        r = run_tally(tally, "render", "--template", model, "--as", "llama-server", "--messages",
+                      "-", "--tokens", "--tokenizer", model, "--json",
+                      stdin=json.dumps(row["messages"]))
+        seen = json.loads(r.stdout)
+        check(f"tally render, {row['shape']}, {len(row['messages'])} messages: the server's ids",
+              [i for part in seen["parts"] for i in part["tokens"]], row["rendered_ids"])
+        check(f"tally render, {row['shape']}, {len(row['messages'])} messages: its count",
+              seen["n"], row["server_prompt_tokens"])
+
+
+def check_probe(tally, model, url):
+    """The wrapper of a real server is named, its own renderings and every count predicted."""
+    r = run_tally(tally, "probe", "--lane", url, "--tokenizer", model, "--json")
+    lane = json.loads(r.stdout)["lanes"][0]
+    check("tally probe: the wrapper is named", (lane["wrapper"]["status"],
+                                                lane["wrapper"]["profile"]),
+          ("named", "llama-server"))
+    for shape in lane["shapes"]:
+        check(f"tally probe, {shape['name']}: predicted, and rendered as the server renders",
+              (shape["predicted"], shape["own_rendering_agrees"]), (shape["reported"], True))
+    check("tally probe: streams live, with usage, ignore_eos honoured",
+          (lane["streams_live"], lane["stream_usage"], lane["ignore_eos"]), (True, True, True))
+
+
 def check_server(server, rows):
     seen = []
     for row in rows:
@@ -328,6 +355,8 @@ def main():
         check_server(server, rows)
         check_captures(server, os.path.join(a.shared, "captures", "llama-server"))
         check_counts(a.tally, model, rows)
+        check_rendering(a.tally, model, rows)
+        check_probe(a.tally, model, server.url)
         check_run(a.tally, model, server.url, work)
     finally:
         server.stop()
