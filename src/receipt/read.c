@@ -10,9 +10,11 @@
 
 #define CONCURRENCY_MAX 1000000
 
-void receipt_sample_name(char *out, size_t size, const char *role, int32_t band, int32_t replicate)
+void receipt_sample_name(char out[RECEIPT_SAMPLE_NAME_MAX], const char *role, int32_t band,
+                         int32_t replicate, const char *end)
 {
-    snprintf(out, size, RECEIPT_SAMPLES_DIR "/%s.c%d.r%d.jsonl", role, (int)band, (int)replicate);
+    snprintf(out, RECEIPT_SAMPLE_NAME_MAX, RECEIPT_SAMPLES_DIR "/%s.c%d.r%d.jsonl%s", role,
+             (int)band, (int)replicate, end);
 }
 
 static bool is_role(const char *role)
@@ -217,13 +219,12 @@ static int read_band_samples(struct reader *rd, const struct json *v, const char
         {"sha256", FORM_HEX, offsetof(struct run_band, sample_sha256), NULL},
     };
     static const struct form form_samples = {members, 2};
-    char where[FORM_PATH_MAX], name[RECEIPT_SAMPLE_NAME_MAX + 4];
+    char where[FORM_PATH_MAX], name[RECEIPT_SAMPLE_NAME_MAX];
     snprintf(where, sizeof where, "%.64s.samples", path);
     if (form_read(&form_samples, b, child(v, "samples"), where, &rd->r->arena, rd->err) < 0)
         return -1;
-    receipt_sample_name(name, RECEIPT_SAMPLE_NAME_MAX, rd->lanes[b->lane].role, b->band,
-                        b->replicate);
-    strcat(name, ".gz");
+    receipt_sample_name(name, rd->lanes[b->lane].role, b->band, b->replicate,
+                        RECEIPT_SAMPLE_STORED);
     if (strcmp(name, b->sample_file) != 0)
         return form_refuse(rd->err, json_path(v, "samples.file"), where, "file",
                            "is not the name that this band's samples have");

@@ -51,9 +51,11 @@ void receipt_read_release(struct receipt_read *r); /* NULL and zeroed are fine *
 int receipt_read_text(struct receipt_read *r, struct str text, bool complete, const char *name,
                       struct error *err) TALLY_MUST_CHECK;
 
-/* samples/LANE.cBAND.rREP.jsonl, without ".gz". */
-void receipt_sample_name(char *out, size_t size, const char *role, int32_t band, int32_t replicate);
-#define RECEIPT_SAMPLE_NAME_MAX 96
+/* samples/LANE.cBAND.rREP.jsonl and `end`: "" while it is written, RECEIPT_SAMPLE_STORED then. */
+#define RECEIPT_SAMPLE_NAME_MAX 100
+#define RECEIPT_SAMPLE_STORED ".gz"
+void receipt_sample_name(char out[RECEIPT_SAMPLE_NAME_MAX], const char *role, int32_t band,
+                         int32_t replicate, const char *end);
 
 /* Whether records are within the limits that a reader insists on: lanes, bands, roles, nonce, JSON
  * values. The producer asks before it starts. */

@@ -136,7 +136,7 @@ int receipt_band_open(struct receipt_run *r, size_t lane, int32_t band, int32_t 
     char name[RECEIPT_SAMPLE_NAME_MAX];
     struct buf path = BUF_INIT(FILE_PATH_MAX);
     assert(!r->band_is_open && lane < r->lanes_n);
-    receipt_sample_name(name, sizeof name, r->roles[lane], band, replicate);
+    receipt_sample_name(name, r->roles[lane], band, replicate, "");
     int status = path_join(&path, r->dir, name, err);
     if (status == 0)
         status = samples_create(&r->out, path.p, err);
@@ -153,17 +153,17 @@ int receipt_band_add(struct receipt_run *r, const struct sample *s, struct error
 
 int receipt_band_close(struct receipt_run *r, struct run_band *b, struct error *err)
 {
-    char name[RECEIPT_SAMPLE_NAME_MAX + 4], sha256[SHA256_HEX];
+    char name[RECEIPT_SAMPLE_NAME_MAX], sha256[SHA256_HEX];
     assert(r->band_is_open && b->lane < r->lanes_n);
     r->band_is_open = false;
     r->sources &= r->out.sources;
     r->ways &= r->out.ways;
     if (samples_finish(&r->out, sha256, err) < 0)
         return -1;
-    receipt_sample_name(name, RECEIPT_SAMPLE_NAME_MAX, r->roles[b->lane], b->band, b->replicate);
-    strcat(name, ".gz");
+    receipt_sample_name(name, r->roles[b->lane], b->band, b->replicate, RECEIPT_SAMPLE_STORED);
     assert(str_starts(str_skip(str_of(r->out.path), strlen(r->dir)), STR("/")) &&
-           str_ends(str_of(r->out.path), str_first(str_of(name), strlen(name) - 3)));
+           str_ends(str_of(r->out.path),
+                    str_first(str_of(name), strlen(name) - strlen(RECEIPT_SAMPLE_STORED))));
     b->sample_file = arena_cstr(&r->arena, str_of(name));
     memcpy(b->sample_sha256, sha256, sizeof sha256);
     return b->sample_file ? 0 : error_no_memory(err);

@@ -242,15 +242,15 @@ static int check_incomplete(struct verify_work *w, struct error *err)
 {
     struct verify_report *v = w->report;
     const struct run_plan *p = &w->receipt.run.plan;
-    char name[RECEIPT_SAMPLE_NAME_MAX + 4];
+    char name[RECEIPT_SAMPLE_NAME_MAX];
     (void)err;
     for (size_t lane = 0; lane < w->receipt.run.lanes_n; lane++)
         for (int32_t rep = 1; rep <= p->replicates; rep++)
             for (size_t c = 0; c < p->bands_n; c++) {
-                receipt_sample_name(name, RECEIPT_SAMPLE_NAME_MAX, w->receipt.run.lanes[lane].role,
-                                    p->bands[c], rep);
+                const char *role = w->receipt.run.lanes[lane].role;
+                receipt_sample_name(name, role, p->bands[c], rep, "");
                 count_plain(w, name);
-                strcat(name, ".gz");
+                receipt_sample_name(name, role, p->bands[c], rep, RECEIPT_SAMPLE_STORED);
                 count_plain(w, name);
             }
     verify_pass(v, VERIFY_SAMPLES, "%lld samples in %lld files", (long long)v->samples,

@@ -4,24 +4,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../test.h"
 #include "base/file.h"
-
-static struct arena arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena_init(&arena, (size_t)64 << 20);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_release(&arena);
-    return 0;
-}
+#include "fixture.h"
 
 static const struct json *parse(struct str text)
 {

@@ -3,25 +3,9 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "../test.h"
 #include "base/file.h"
 #include "codec/json_write.h"
-
-static struct arena arena;
-
-static int set_up(void **state)
-{
-    (void)state;
-    arena_init(&arena, (size_t)64 << 20);
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    arena_release(&arena);
-    return 0;
-}
+#include "fixture.h"
 
 /* The document as one line of JSON. */
 static void assert_yaml(const char *yaml, const char *json)
