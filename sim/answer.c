@@ -117,7 +117,7 @@ static void end_event(const struct choice *ch, bool timings, bool usage, struct 
         buf_addc(out, ',');
         part_usage(job, ch, out);
     }
-    if (timings && is_llama(job)) {
+    if (timings && is_llama(job) && !fault_has(&job->faults, FAULT_USAGE_ABSENT)) {
         buf_addc(out, ',');
         part_timings(ch, out);
     }
@@ -416,7 +416,10 @@ void answer_whole(struct job *job, struct buf *out)
         part_usage(job, NULL, out);
     }
     if (is_llama(job)) {
-        buf_addf(out, ",\"id\":\"%s\",", job->id);
+        buf_addf(out, ",\"id\":\"%s\"", job->id);
+    }
+    if (is_llama(job) && !fault_has(&job->faults, FAULT_USAGE_ABSENT)) {
+        buf_addc(out, ',');
         part_timings(&job->choices[0], out);
     }
     buf_addc(out, '}');

@@ -17,7 +17,7 @@
 #include "http.h"
 #include "server.h"
 
-#define CONN_OUT_MAX ((size_t)256 << 20)
+#define CONN_OUT_MAX ((size_t)64 << 20)
 #define CONN_MARKS_MAX 65536 /* tokens waiting to be sent whose times are logged */
 
 struct job;

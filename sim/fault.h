@@ -53,7 +53,8 @@ enum fault_arg {
     X(FAULT_NO_FINISH, "no-finish", FAULT_NO_ARG, "", "no finish_reason, but [DONE]")          \
     X(FAULT_NO_DONE, "no-done", FAULT_NO_ARG, "", "finish_reason, but no [DONE]")              \
     X(FAULT_DONE_ONLY, "done-only", FAULT_NO_ARG, "", "the whole body is [DONE]")              \
-    X(FAULT_USAGE_ABSENT, "usage-absent", FAULT_NO_ARG, "", "no usage, asked or not")          \
+    X(FAULT_USAGE_ABSENT, "usage-absent", FAULT_NO_ARG, "",                                    \
+      "no usage and no timings, asked or not")                                                 \
     X(FAULT_USAGE_CUMULATIVE, "usage-cumulative", FAULT_NO_ARG, "", "usage in every event")    \
     X(FAULT_SPLIT_UTF8, "split-utf8", FAULT_TIME, "5ms",                                       \
       "writes end inside characters, the rest TIME later")                                     \

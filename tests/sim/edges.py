@@ -206,6 +206,42 @@ def connection_limit():
             c.close()
 
 
+def sockets(sim):
+    """How many sockets the server holds, the one it listens on among them."""
+    here = f"/proc/{sim.process.pid}/fd"
+    held = 0
+    for name in os.listdir(here):
+        try:
+            held += os.readlink(os.path.join(here, name)).startswith("socket:")
+        except FileNotFoundError:
+            pass
+    return held
+
+
+def a_client_that_reads_nothing():
+    with tempfile.TemporaryDirectory() as d:
+        # by bytes waiting, or by tokens waiting to be logged
+        for options in ((), ("--log-times", os.path.join(d, "times"))):
+            with Sim("--null", "--rate", "10000000", *options, tokenizer=None) as sim:
+                c = sim.connect()
+                body = json.dumps(stream(max_tokens=1000000)).encode()
+                c.send(b"POST /v1/chat/completions HTTP/1.1\r\nContent-Length: %d\r\n\r\n"
+                       % len(body) + body)
+                equal(sim.ask("/health").status, 200)
+                end = time.monotonic() + 60
+                while sockets(sim) > 1 and time.monotonic() < end:
+                    time.sleep(0.01)
+                equal(sockets(sim), 1)
+                last = b""
+                try:
+                    while data := c.s.recv(1 << 20):
+                        last = data
+                except ConnectionResetError:
+                    pass
+                true(b"[DONE]" not in last, "it was served to the end")
+                equal(sim.ask("/health").status, 200)
+
+
 def out_of_descriptors():
     import resource
     command = [PROGRAM, "--null"]
@@ -353,4 +389,4 @@ run([usage_errors, bad_files, a_port_in_use, help_and_version, ends_on_signals, 
      unix_socket, keep_alive_and_pipelines, older_clients, chunked_requests_and_100_continue,
      paths_and_methods, header_limit, body_limit, connection_limit,
      a_client_that_leaves_frees_its_slot, split_requests, log_of_send_times, null_mode,
-     out_of_descriptors, a_model_that_loads, faults_in_null_mode, null_mode_paced, null_mode_ndjson, stable_text_reads_back])
+     a_client_that_reads_nothing, out_of_descriptors, a_model_that_loads, faults_in_null_mode, null_mode_paced, null_mode_ndjson, stable_text_reads_back])

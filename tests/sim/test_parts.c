@@ -87,6 +87,8 @@ static void options(void **state)
     assert_refused(PARSE(&o, &err, "x"), err, ERROR_USAGE, "'x' is no option");
     assert_refused(PARSE(&o, &err, "--port"), err, ERROR_USAGE, "needs a value");
     assert_refused(PARSE(&o, &err, "--port", "65536"), err, ERROR_USAGE, "not within");
+    assert_int_equal(PARSE(&o, &err, "--null", "--slots", "1024"), 0);
+    assert_refused(PARSE(&o, &err, "--slots", "1025"), err, ERROR_USAGE, "not within");
     assert_refused(PARSE(&o, &err, "--port", "http"), err, ERROR_USAGE, "no integer");
     assert_refused(PARSE(&o, &err, "--null=1"), err, ERROR_USAGE, "takes no value");
     assert_refused(PARSE(&o, &err, "--batching", "static"), err, ERROR_USAGE, "none of");
