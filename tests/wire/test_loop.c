@@ -11,6 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "client.h"
@@ -454,7 +455,9 @@ static void no_descriptor_left(void **state)
     open_pair(&p, play);
     assert_int_equal(getrlimit(RLIMIT_NOFILE, &old), 0);
     none = old;
-    none.rlim_cur = 0; /* descriptors that are open stay so */
+    int lowest = dup(0); /* all below are in use */
+    assert_true(lowest >= 0 && close(lowest) == 0);
+    none.rlim_cur = (rlim_t)lowest;
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
     const struct wire_exchange *x = client_ask(&p.client, CHAT, "{}", 0);
     assert_int_equal(setrlimit(RLIMIT_NOFILE, &old), 0);

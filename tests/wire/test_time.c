@@ -194,6 +194,7 @@ static void connect_pair(int *client, int *server)
     close(listener);
 }
 
+#ifdef __linux__
 /* Two segments wait; a look gives the time of the second. True when that came out tight: the kernel
  * may take a segment up late on a busy machine. */
 static bool look_at_two(int client, int server)
@@ -222,6 +223,7 @@ static bool look_at_two(int client, int server)
     assert_memory_equal(got, "firstsecond", 11);
     return mono <= after + 100 * NS_PER_US;
 }
+#endif
 
 static void the_kernels_time_is_the_last_bytes(void **state)
 {
