@@ -336,6 +336,9 @@ struct str server_request(struct server *s, size_t i)
 
 void server_send_time(struct server *s, size_t i, int64_t *before_ns, int64_t *after_ns)
 {
+    /* What was sent may have been read before its sender has noted the time. */
+    for (int tries = 0; server_sends(s) <= i && tries < 5000; tries++)
+        clock_sleep_until_ns(clock_mono_ns() + NS_PER_MS, NULL);
     pthread_mutex_lock(&s->lock);
     assert(i < s->sends);
     *before_ns = s->before_ns[i];
