@@ -226,9 +226,9 @@ static void describe_steps(const struct pipeline *p, struct buf *out)
     for (unsigned i = 0; i < p->split_n; i++) {
         const struct split_step *s = &p->split[i];
         const struct scan_rules *r = &s->scan;
-        buf_addf(out, "split: %d %d %d %s %d %u %d%d%d%d %d %d %u %d %d", s->op, s->behavior,
+        buf_addf(out, "split: %d %d %d %s %d %u %d%d%d%d%d %d %d %u %d %d", s->op, s->behavior,
                  s->invert, s->name ? s->name : "-", r->family, r->digits, r->fold_all,
-                 r->no_contraction, r->marks, r->ascii_case, r->set, s->set, s->cp, s->prepend,
+                 r->no_contraction, r->marks, r->ascii_case, r->older, r->set, s->set, s->cp, s->prepend,
                  s->split);
         describe_str(out, "text", s->text);
         buf_addc(out, '\n');

@@ -70,13 +70,15 @@ static const struct splits
 #define WORDS "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+"
 #define OTHERS "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*"
 #define ENDING "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-#define CASED_LETTERS                                                                                                                                                                       \
-    "A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-Ჿᴀ-"                                                       \
-    "ᴫᵫ-"                                                                                                                                                                               \
-    "ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-\\x{1F7D}ᾀ-ᾴᾶ-"                                                                                                               \
-    "ᾼ\\x{1FBE}ῂ-ῄῆ-ῌῐ-\\x{1FD3}ῖ-\\x{1FDB}ῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤ\\x{2126}ℨ\\x{212A}-ℭℯ-ℴℹℼ-ℿⅅ-ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-" \
-    "ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-"                                                                                                                                                          \
-    "ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-"                                                                                            \
+#define CASED_LETTERS                                                                                                                                   \
+    "A-Za-zµÀ-ÖØ-öø-ƺƼ-ƿǄ-ʓʕ-ʯͰ-ͳͶͷͻ-ͽͿΆΈ-ΊΌΎ-ΡΣ-ϵϷ-ҁҊ-ԯԱ-ՖႠ-ჅᎠ-Ᏽᏸ-ᏽᲐ-ᲺᲽ-"                          \
+    "Ჿᴀ-"                                                                                                                                           \
+    "ᴫᵫ-"                                                                                                                                           \
+    "ᵷᵹ-ᶚḀ-ἕἘ-Ἕἠ-ὅὈ-Ὅὐ-ὗὙὛὝὟ-\\x{1F7D}ᾀ-ᾴᾶ-"                                                                    \
+    "ᾼ\\x{1FBE}ῂ-ῄῆ-ῌῐ-\\x{1FD3}ῖ-\\x{1FDB}ῠ-Ῥῲ-ῴῶ-ῼℂℇℊ-ℓℕℙ-ℝℤ\\x{2126}ℨ\\x{212A}-ℭℯ-ℴℹℼ-ℿⅅ-" \
+    "ⅉⅎↃↄⰀ-ⱻⱾ-ⳤⳫ-ⳮⳲⳳꙀ-ꙭꚀ-"                                                                                                \
+    "ꚛꜢ-ꝯꝱ-ꞇꞋ-ꞎꭰ-"                                                                                                                      \
+    "ꮿﬀ-ﬆﬓ-ﬗＡ-Ｚａ-ｚ𐐀-𐑏𐒰-𐓓𐓘-𐓻𐲀-𐲲𐳀-𐳲𑢠-𑣟𞤀-"                                                        \
     "𞥃"
 
 static const struct splits
@@ -250,6 +252,8 @@ static int from_bpe(struct pipeline *p, const struct vocab *v, struct error *err
             if (regex_new(&step->regex, step->text, err) < 0)
                 return -1;
         }
+        for (unsigned k = 0; k < p->split_n; k++)
+            p->split[k].scan.older = true;
         p->byte_level = !f->raw;
         p->escape_spaces = f->raw;
         p->model = (struct model_settings){

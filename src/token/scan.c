@@ -11,14 +11,23 @@
                            ['a'] = SCAN_ALPHABET(LETTER), SCAN_WIDE                 \
     }
 
-const struct classes scan_plain = {ASCII, {LETTERS, NUMBERS, SCAN_CATEGORY_BLANKS}};
-const struct classes scan_marks = {
-    ASCII,
-    {LETTERS, NUMBERS,
-     SCAN_CATEGORY_BLANKS, [UNI_MN] = LETTER, [UNI_MC] = LETTER, [UNI_ME] = LETTER},
-};
+#define PLAIN                                  \
+    {                                          \
+        LETTERS, NUMBERS, SCAN_CATEGORY_BLANKS \
+    }
+#define MARKS                                                                             \
+    {                                                                                     \
+        LETTERS, NUMBERS,                                                                 \
+            SCAN_CATEGORY_BLANKS, [UNI_MN] = LETTER, [UNI_MC] = LETTER, [UNI_ME] = LETTER \
+    }
 
-static const uint8_t *next_gpt2(const uint8_t *p, const uint8_t *end)
+const struct classes scan_plain = {ASCII, PLAIN, false};
+static const struct classes older_plain = {ASCII, PLAIN, true};
+const struct classes scan_marks = {ASCII, MARKS, false};
+static const struct classes older_marks = {ASCII, MARKS, true};
+
+static inline const uint8_t *next_gpt2(const struct classes *t, const uint8_t *p,
+                                       const uint8_t *end)
 {
     const uint8_t *q = p;
     uint32_t n;
@@ -29,9 +38,9 @@ static const uint8_t *next_gpt2(const uint8_t *p, const uint8_t *end)
     }
     if (*p == ' ' && p + 1 < end)
         q = p + 1;
-    enum cls c = class_at(&scan_plain, q, &n);
+    enum cls c = class_at(t, q, &n);
     if (c == LETTER || c == NUMBER || c == OTHER)
-        return skip_class(&scan_plain, q + n, end, c);
+        return skip_class(t, q + n, end, c);
     return end_of_blanks(p, end, blank_run(p, end));
 }
 
@@ -80,16 +89,19 @@ size_t scan(const struct scan_rules *rules, struct str text, size_t at, uint32_t
         ends[n++] = (uint32_t)text.n;
         break;
     case SCAN_GPT2:
-        FILL(next_gpt2(p, end));
+        FILL(next_gpt2(rules->older ? &older_plain : &scan_plain, p, end));
     case SCAN_QWEN2:
-        if (rules->marks) {
-            FILL(next_qwen2(&scan_marks, rules, p, end));
+        /* The usual tables are named here, so that their addresses are constants. */
+        if (rules->older || rules->marks) {
+            const struct classes *t =
+                rules->older ? rules->marks ? &older_marks : &older_plain : &scan_marks;
+            FILL(next_qwen2(t, rules, p, end));
         }
         FILL(next_qwen2(&scan_plain, rules, p, end));
     case SCAN_CASE:
         FILL(scan_next_case(rules, p, end));
     case SCAN_DEEPSEEK:
-        FILL(scan_next_deepseek(p, end));
+        FILL(scan_next_deepseek(rules, p, end));
     case SCAN_RUNS:
         FILL(scan_next_runs(rules, p, end));
     }

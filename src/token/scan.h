@@ -50,6 +50,7 @@ struct scan_rules {
     bool no_contraction; /* without the alternatives of 's */
     bool marks;          /* SCAN_QWEN2: \p{M} counts as a letter (Qwen3.5) */
     bool ascii_case;     /* SCAN_CASE as llama.cpp writes it: case of ASCII only, no \p{M} */
+    bool older;          /* llama.cpp's Unicode, 15.1: newer characters are none of the classes */
     enum scan_set set;
 };
 

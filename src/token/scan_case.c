@@ -28,6 +28,7 @@ static const struct classes cased = {
      [UNI_ME] = BOTH,
      NUMBERS,
      SCAN_CATEGORY_BLANKS},
+    false,
 };
 static const struct classes ascii_cased = {
     ASCII,
@@ -38,6 +39,18 @@ static const struct classes ascii_cased = {
      [UNI_LO] = BOTH,
      NUMBERS,
      SCAN_CATEGORY_BLANKS},
+    false,
+};
+static const struct classes older_cased = {
+    ASCII,
+    {[UNI_LU] = BOTH,
+     [UNI_LL] = BOTH,
+     [UNI_LT] = BOTH,
+     [UNI_LM] = BOTH,
+     [UNI_LO] = BOTH,
+     NUMBERS,
+     SCAN_CATEGORY_BLANKS},
+    true,
 };
 
 static inline bool is_word(enum cls c)
@@ -96,7 +109,7 @@ static const uint8_t *word(const struct classes *t, const uint8_t *p, const uint
 
 const uint8_t *scan_next_case(const struct scan_rules *r, const uint8_t *p, const uint8_t *end)
 {
-    const struct classes *t = r->ascii_case ? &ascii_cased : &cased;
+    const struct classes *t = !r->ascii_case ? &cased : r->older ? &older_cased : &ascii_cased;
     uint32_t n, n2;
     enum cls c = class_at(t, p, &n), c2 = NEWLINE;
     /* Marks are no letters to \p{L}: they may also be the character in front. */

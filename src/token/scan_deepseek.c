@@ -3,16 +3,30 @@
 
 /* [!-/:-@[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*
  * |\s*[\r\n]+|\s+(?!\S)|\s+ ; LETTER is \p{L}\p{M}, PUNCT is \p{P}\p{S}, OTHER all that is left. */
-static const struct classes deepseek = {
-    {SCAN_ASCII_BLANKS, ['!'] = SCAN_TEN(PUNCT), SCAN_FOUR(PUNCT), PUNCT, [':'] = SCAN_FOUR(PUNCT),
-     PUNCT, PUNCT, PUNCT, ['A'] = SCAN_ALPHABET(LETTER), ['['] = SCAN_FOUR(PUNCT), PUNCT,
-     PUNCT, ['a'] = SCAN_ALPHABET(LETTER), ['{'] = SCAN_FOUR(PUNCT), SCAN_WIDE},
-    {[UNI_LU] = LETTER, [UNI_LL] = LETTER, [UNI_LT] = LETTER, [UNI_LM] = LETTER,
-     [UNI_LO] = LETTER, [UNI_MN] = LETTER, [UNI_MC] = LETTER, [UNI_ME] = LETTER,
-     [UNI_PC] = PUNCT,  [UNI_PD] = PUNCT,  [UNI_PS] = PUNCT,  [UNI_PE] = PUNCT,
-     [UNI_PI] = PUNCT,  [UNI_PF] = PUNCT,  [UNI_PO] = PUNCT,  [UNI_SM] = PUNCT,
-     [UNI_SC] = PUNCT,  [UNI_SK] = PUNCT,  [UNI_SO] = PUNCT,  SCAN_CATEGORY_BLANKS},
-};
+#define DEEPSEEK                                                                                  \
+    {SCAN_ASCII_BLANKS,                                                                           \
+     ['!'] = SCAN_TEN(PUNCT),                                                                     \
+     SCAN_FOUR(PUNCT),                                                                            \
+     PUNCT,                                                                                       \
+     [':'] = SCAN_FOUR(PUNCT),                                                                    \
+     PUNCT,                                                                                       \
+     PUNCT,                                                                                       \
+     PUNCT,                                                                                       \
+     ['A'] = SCAN_ALPHABET(LETTER),                                                               \
+     ['['] = SCAN_FOUR(PUNCT),                                                                    \
+     PUNCT,                                                                                       \
+     PUNCT,                                                                                       \
+     ['a'] = SCAN_ALPHABET(LETTER),                                                               \
+     ['{'] = SCAN_FOUR(PUNCT),                                                                    \
+     SCAN_WIDE},                                                                                  \
+    {                                                                                             \
+        [UNI_LU] = LETTER, [UNI_LL] = LETTER, [UNI_LT] = LETTER, [UNI_LM] = LETTER,               \
+        [UNI_LO] = LETTER, [UNI_MN] = LETTER, [UNI_MC] = LETTER, [UNI_ME] = LETTER,               \
+        [UNI_PC] = PUNCT, [UNI_PD] = PUNCT, [UNI_PS] = PUNCT, [UNI_PE] = PUNCT, [UNI_PI] = PUNCT, \
+        [UNI_PF] = PUNCT, [UNI_PO] = PUNCT, [UNI_SM] = PUNCT, [UNI_SC] = PUNCT, [UNI_SK] = PUNCT, \
+        [UNI_SO] = PUNCT, SCAN_CATEGORY_BLANKS                                                    \
+    }
+static const struct classes deepseek = {DEEPSEEK, false}, older_deepseek = {DEEPSEEK, true};
 
 static bool ascii_letter(uint8_t c)
 {
@@ -20,44 +34,48 @@ static bool ascii_letter(uint8_t c)
 }
 
 /* The end of a match at p, or NULL. */
-static const uint8_t *match(const uint8_t *p, const uint8_t *end)
+static const uint8_t *match(const struct classes *t, const uint8_t *p, const uint8_t *end)
 {
     uint32_t n, n2;
-    enum cls c = class_at(&deepseek, p, &n), c2 = NEWLINE;
+    enum cls c = class_at(t, p, &n), c2 = NEWLINE;
     if (p + n < end)
-        c2 = class_at(&deepseek, p + n, &n2);
+        c2 = class_at(t, p + n, &n2);
     if (c == LETTER)
-        return skip_class(&deepseek, p + n, end, LETTER);
+        return skip_class(t, p + n, end, LETTER);
     if (c == PUNCT) {
         if (*p < 0x80 && p + 1 < end && ascii_letter(p[1])) {
             for (p++; p < end && ascii_letter(*p); p++)
                 ;
             return p;
         }
-        return skip_newlines(skip_class(&deepseek, p + n, end, PUNCT), end, false);
+        return skip_newlines(skip_class(t, p + n, end, PUNCT), end, false);
     }
     if (c != NEWLINE && c2 == LETTER)
-        return skip_class(&deepseek, p + n, end, LETTER);
+        return skip_class(t, p + n, end, LETTER);
     if (*p == ' ' && c2 == PUNCT)
-        return skip_newlines(skip_class(&deepseek, p + n, end, PUNCT), end, false);
+        return skip_newlines(skip_class(t, p + n, end, PUNCT), end, false);
     return c == OTHER ? NULL : blanks(p, end);
 }
 
-const uint8_t *scan_next_deepseek(const uint8_t *p, const uint8_t *end)
+const uint8_t *scan_next_deepseek(const struct scan_rules *r, const uint8_t *p, const uint8_t *end)
 {
-    const uint8_t *q = match(p, end);
+    const struct classes *t = r->older ? &older_deepseek : &deepseek;
+    const uint8_t *q = match(t, p, end);
     if (q)
         return q;
     do {
         uint32_t n;
-        class_at(&deepseek, p, &n);
+        class_at(t, p, &n);
         p += n;
-    } while (p < end && !match(p, end));
+    } while (p < end && !match(t, p, end));
     return p;
 }
 
-static bool in_set(enum scan_set set, uint32_t cp)
+static bool in_set(const struct scan_rules *r, uint32_t cp)
 {
+    enum scan_set set = r->set;
+    if (r->older && uni_is_newer(cp))
+        return false;
     switch (set) {
     case SCAN_NUMBERS:
         return uni_is(cp, UNI_NUMBER);
@@ -90,7 +108,7 @@ static bool three_digits(const uint8_t *p, const uint8_t *end)
 const uint8_t *scan_next_runs(const struct scan_rules *r, const uint8_t *p, const uint8_t *end)
 {
     uint32_t cp, n = uni_next(p, &cp), taken = 1;
-    bool inside = in_set(r->set, cp);
+    bool inside = in_set(r, cp);
     if (r->set == SCAN_THREE_DIGITS) {
         if (three_digits(p, end))
             return p + 3;
@@ -101,7 +119,7 @@ const uint8_t *scan_next_runs(const struct scan_rules *r, const uint8_t *p, cons
     p += n;
     for (; p < end && (!inside || taken < r->digits); p += n, taken++) {
         n = uni_next(p, &cp);
-        if (in_set(r->set, cp) != inside)
+        if (in_set(r, cp) != inside)
             break;
     }
     return p;

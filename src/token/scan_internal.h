@@ -17,6 +17,7 @@ enum cls { OTHER, LETTER, UPPER, LOWER, BOTH, NUMBER, PUNCT, BLANK, NEWLINE, WID
 
 struct classes {
     uint8_t ascii[256], category[32];
+    bool older; /* what Unicode 16 added is OTHER */
 };
 
 #define SCAN_FOUR(c) c, c, c, c
@@ -42,6 +43,8 @@ static inline enum cls class_at(const struct classes *t, const uint8_t *p, uint3
         uint32_t cp;
         *n = uni_next(p, &cp);
         c = (enum cls)t->category[uni_prop(cp) & 31];
+        if (t->older && uni_is_newer(cp))
+            c = OTHER;
     }
     return c;
 }
@@ -115,7 +118,7 @@ static inline size_t contraction(const uint8_t *p, const uint8_t *end, bool any_
 }
 
 const uint8_t *scan_next_case(const struct scan_rules *r, const uint8_t *p, const uint8_t *end);
-const uint8_t *scan_next_deepseek(const uint8_t *p, const uint8_t *end);
+const uint8_t *scan_next_deepseek(const struct scan_rules *r, const uint8_t *p, const uint8_t *end);
 const uint8_t *scan_next_runs(const struct scan_rules *r, const uint8_t *p, const uint8_t *end);
 
 #endif

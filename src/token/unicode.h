@@ -77,6 +77,9 @@ static inline bool uni_is(uint32_t cp, uint32_t categories)
     return (uni_bit(cp) & categories) != 0;
 }
 
+/* Whether Unicode 16.0 added it: llama.cpp does not know it yet. */
+bool uni_is_newer(uint32_t cp);
+
 static inline uint8_t uni_ccc(uint32_t cp)
 {
     return uni_ccc_data[(uint32_t)uni_ccc_block[cp >> 7] << 7 | (cp & 127)];

@@ -94,6 +94,26 @@ static void white_space(void **state)
     check(&q, "a\x1C.", "a|\x1C.");
 }
 
+/* U+1C89 is a letter since Unicode 16: to Hugging Face's patterns, not to llama.cpp's tables. */
+static void newer_letters(void **state)
+{
+    const struct scan_rules older[] = {
+        {.family = SCAN_QWEN2, .digits = 1, .older = true},
+        {.family = SCAN_GPT2, .older = true},
+        {.family = SCAN_CASE, .digits = 3, .ascii_case = true, .older = true},
+        {.family = SCAN_DEEPSEEK, .older = true},
+    };
+    (void)state;
+    check(&q, "a\u1C89b", "a\u1C89b");
+    check(&g, "a\u1C89b", "a\u1C89b");
+    check(&older[0], "a\u1C89b", "a|\u1C89b"); /* it may stand in front of letters */
+    check(&older[0], "a\u1C8A.", "a|\u1C8A.");
+    check(&older[1], "a\u1C89b", "a|\u1C89|b");
+    check(&older[2], "a\u1C89b", "a|\u1C89b");
+    check(&older[3], "a\u1C89b", "a|\u1C89b");
+    check(&older[0], "a\u1C88b", "a\u1C88b"); /* Unicode 9 */
+}
+
 /* More pieces than a batch holds: the next call goes on where the last ended. */
 static void batches(void **state)
 {
@@ -112,7 +132,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(qwen2),       cmocka_unit_test(llama3),  cmocka_unit_test(gpt2),
-        cmocka_unit_test(white_space), cmocka_unit_test(batches),
+        cmocka_unit_test(white_space), cmocka_unit_test(batches), cmocka_unit_test(newer_letters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
