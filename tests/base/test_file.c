@@ -299,34 +299,50 @@ static void *drain_slowly(void *fd)
     return (void *)total;
 }
 
+/* Starts `other` in a thread that the alarm does not hit, and an alarm every half millisecond
+ * without SA_RESTART, so that this thread's calls end in EINTR. */
+struct ticker {
+    timer_t timer;
+    struct sigaction old;
+};
+
+static void start_ticker(struct ticker *t, pthread_t *thread, void *(*other)(void *), void *arg)
+{
+    sigset_t set;
+    struct sigaction act = {.sa_handler = on_alarm};
+    struct itimerspec every = {.it_interval.tv_nsec = 500000, .it_value.tv_nsec = 500000};
+    sigemptyset(&set);
+    sigaddset(&set, SIGALRM);
+    pthread_sigmask(SIG_BLOCK, &set, NULL);
+    assert_int_equal(pthread_create(thread, NULL, other, arg), 0);
+    pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+    sigaction(SIGALRM, &act, &t->old);
+    assert_int_equal(timer_create(CLOCK_MONOTONIC, NULL, &t->timer), 0);
+    timer_settime(t->timer, 0, &every, NULL);
+    alarms = 0;
+}
+
+static void stop_ticker(struct ticker *t)
+{
+    timer_delete(t->timer);
+    sigaction(SIGALRM, &t->old, NULL);
+}
+
 static void write_through_a_pipe(bool nonblocking)
 {
     struct error err = {0};
     struct buf big = BUF_INIT(PIPED);
+    struct ticker ticker;
     int ends[2];
     pthread_t reader;
-    sigset_t alarm_set;
     void *total;
     buf_pad(&big, 'x', PIPED);
     assert_int_equal(pipe(ends), 0);
     if (nonblocking)
         assert_int_equal(fcntl(ends[1], F_SETFL, O_NONBLOCK), 0);
-    /* The reader is started with the alarm blocked, so that it hits the writer. */
-    sigemptyset(&alarm_set);
-    sigaddset(&alarm_set, SIGALRM);
-    pthread_sigmask(SIG_BLOCK, &alarm_set, NULL);
-    assert_int_equal(pthread_create(&reader, NULL, drain_slowly, &ends[0]), 0);
-    pthread_sigmask(SIG_UNBLOCK, &alarm_set, NULL);
-    struct sigaction act = {.sa_handler = on_alarm}, old; /* without SA_RESTART: EINTR */
-    sigaction(SIGALRM, &act, &old);
-    timer_t timer;
-    assert_int_equal(timer_create(CLOCK_MONOTONIC, NULL, &timer), 0);
-    struct itimerspec every = {.it_interval.tv_nsec = 500000, .it_value.tv_nsec = 500000};
-    timer_settime(timer, 0, &every, NULL);
-    alarms = 0;
+    start_ticker(&ticker, &reader, drain_slowly, &ends[0]);
     int status = file_write_all(ends[1], buf_str(&big), "pipe", &err);
-    timer_delete(timer);
-    sigaction(SIGALRM, &old, NULL);
+    stop_ticker(&ticker);
     close(ends[1]);
     pthread_join(reader, &total);
     close(ends[0]);
@@ -341,6 +357,32 @@ static void short_writes_and_signals(void **state)
     (void)state;
     write_through_a_pipe(false);
     write_through_a_pipe(true);
+}
+
+static void *write_late(void *fd)
+{
+    nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    return write(*(int *)fd, "late", 4) == 4 ? fd : NULL;
+}
+
+static void reading_through_signals(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct ticker ticker;
+    int ends[2];
+    pthread_t writer;
+    char text[5] = "";
+    assert_int_equal(pipe(ends), 0);
+    start_ticker(&ticker, &writer, write_late, &ends[1]);
+    ssize_t n = file_read_some(ends[0], text, 4, "pipe", &err);
+    stop_ticker(&ticker);
+    pthread_join(writer, NULL);
+    assert_int_equal(n, 4);
+    assert_string_equal(text, "late");
+    assert_true(alarms > 0);
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void directories(void **state)
@@ -397,6 +439,7 @@ int main(void)
         cmocka_unit_test(left_before_the_end),
         cmocka_unit_test(closed_descriptor),
         cmocka_unit_test(short_writes_and_signals),
+        cmocka_unit_test(reading_through_signals),
         cmocka_unit_test(directories),
         cmocka_unit_test(joining),
     };

@@ -69,6 +69,13 @@ static void ill_formed(void **state)
         buf_release(&b);
     }
     assert_true(utf8_valid((struct str){0}));
+    /* Wherever it lies in a machine word. */
+    for (size_t at = 0; at < 20; at++) {
+        char text[20];
+        memset(text, 'a', sizeof text);
+        text[at] = (char)0xff;
+        assert_int_equal(utf8_valid_prefix(str_make(text, sizeof text)), at);
+    }
 }
 
 /* Unicode, section 3.9, table 3-8, and the WHATWG decoder: one U+FFFD a maximal subpart. */

@@ -239,6 +239,7 @@ static void lone_surrogates(void **state)
         {"{\"\\udbff\":1}", 3},
         {"\"\\ud83d\\ude00\\ude00\"", 14},
         {"[\"\\ud83d\",\"\\ude00\"]", 3},
+        {"\"\\ud83d\\n\\ude00\"", 2}, /* another escape between the halves */
     };
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         struct error err;
@@ -289,8 +290,13 @@ static void duplicate_keys(void **state)
         assert_int_equal(parse(buf_str(&text))->n, n);
         buf_truncate(&text, text.n - 1);
         size_t column = text.n + 2;
-        buf_adds(&text, ",\"k7\":0,\"k3\":0}"); /* the first second one is named */
+        /* The first second one is named, whatever the names' order. */
+        buf_adds(&text, ",\"k7\":0,\"k3\":0}");
         assert_refused(refuse(buf_str(&text), &err), err, ERROR_INPUT, "\"k7\" stands twice");
+        assert_int_equal(err.column, column);
+        buf_truncate(&text, column - 2);
+        buf_adds(&text, ",\"k3\":0,\"k7\":0}");
+        assert_refused(refuse(buf_str(&text), &err), err, ERROR_INPUT, "\"k3\" stands twice");
         assert_int_equal(err.column, column);
         buf_release(&text);
     }
