@@ -9,6 +9,7 @@
 #include "base/file.h"
 #include "cli/cli.h"
 #include "cli/run_args.h"
+#include "cli/run_evidence.h"
 #include "cli/run_progress.h"
 #include "codec/json_write.h"
 #include "codec/yaml.h"
@@ -261,6 +262,7 @@ static int measure(struct cli *cli, struct run_inputs *in, const struct run_args
 {
     struct load_outcome outcome = {0};
     struct run_progress progress;
+    struct run_evidence evidence = {0};
     struct load *load = NULL;
     int rc = -1;
 
@@ -270,6 +272,8 @@ static int measure(struct cli *cli, struct run_inputs *in, const struct run_args
     in->options.argv = cli->argv;
     in->options.argc = cli->argc;
     in->options.stop = &stop;
+    if (run_evidence_open(&evidence, a, &in->options, err) < 0)
+        goto out;
     if (in->differs[0]) {
         char text[320];
         snprintf(text, sizeof text, "not w1 any more (%s): the receipt will say custom",
@@ -288,6 +292,8 @@ static int measure(struct cli *cli, struct run_inputs *in, const struct run_args
                      in->options.out_dir);
         goto out;
     }
+    if (run_evidence_keep(&evidence, &outcome.result, err) < 0)
+        goto out;
     run_progress_end(&progress);
     if (a->json)
         print_json(cli, in->options.out_dir, &outcome);
@@ -297,6 +303,7 @@ static int measure(struct cli *cli, struct run_inputs *in, const struct run_args
                              : status_exit_code(outcome.result.status);
 out:
     run_progress_end(&progress);
+    run_evidence_release(&evidence);
     load_free(load);
     return rc;
 }

@@ -86,6 +86,16 @@ const struct option run_options[] = {
     {"max-error-share", OPTION_DOUBLE, A(max_error_share), "X", "0",
      .help = "share of requests not ok above which no ratio is made"},
 
+    {"Evidence", OPTION_HEADING, 0, .help = ""},
+    {"sign", OPTION_STRING, A(sign), "KEY",
+     .help = "sign the receipt with this private key ('tally key new' makes one)"},
+    {"ledger", OPTION_STRING, A(ledger), "FILE",
+     .help = "claim the run in this ledger before it is timed; a cell that was spent is refused "
+             "(exit 4)"},
+    {"looks", OPTION_LIST, A(looks), "LIST", .min = 1, .max = RUN_REPLICATES_MAX,
+     .help = "with --ledger: replicates in all at which it may be looked, such as 6,12, declared "
+             "with the first run"},
+
     {"Output", OPTION_HEADING, 0, .help = ""},
     {"out", OPTION_STRING, A(out), "DIR", .letter = 'o', .not_in_file = true,
      .help = "the run directory, which must be new or empty (default: tally-run-DATE-TIME)"},

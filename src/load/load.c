@@ -376,6 +376,25 @@ static struct run_record record_of(const struct load *l, int64_t end_real_ns)
     };
 }
 
+/* Claims the run, and makes its directory. */
+static int start_receipt(struct load *l, const struct run_record *record, struct error *err)
+{
+    const struct load_options *o = &l->options;
+    struct buf ledger = BUF_INIT(TEXTS_MAX);
+    int rc = -1;
+
+    if (o->claim && o->claim(o->claim_ctx, record, &ledger, err) < 0)
+        goto out;
+    if (receipt_start(&l->receipt, o->out_dir, record, &o->client, err) < 0)
+        goto out;
+    if (o->claim && receipt_set_ledger(l->receipt, buf_str(&ledger), err) < 0)
+        goto out;
+    rc = 0;
+out:
+    buf_release(&ledger);
+    return rc;
+}
+
 int load_measure(struct load *l, struct load_outcome *out, struct error *err)
 {
     struct run_record record;
@@ -383,7 +402,7 @@ int load_measure(struct load *l, struct load_outcome *out, struct error *err)
     l->options.plan.t_zero_mono_ns = clock_mono_ns();
     l->options.plan.t_zero_real_ns = clock_real_ns();
     record = record_of(l, 0);
-    if (receipt_start(&l->receipt, l->options.out_dir, &record, &l->options.client, err) < 0)
+    if (start_receipt(l, &record, err) < 0)
         return -1;
     for (size_t i = 0; i < l->steps_n && !stopped(l); i++) {
         if (i > 0)

@@ -32,6 +32,12 @@ struct load_options {
     bool no_probe; /* do not ask what the lanes put around prompts */
     const char *out_dir;
     struct receipt_client client;
+    /* Called once the lanes are known and before anything is written or timed: where the run is
+     * claimed in a ledger. Appends the entry for the receipt to *ledger_json (one JSON object);
+     * -1 ends the run before it began. NULL: the receipt says that there is no ledger. */
+    int (*claim)(void *ctx, const struct run_record *declared, struct buf *ledger_json,
+                 struct error *err);
+    void *claim_ctx;
     char *const *argv;
     int argc;
     struct load_progress progress;
