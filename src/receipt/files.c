@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/buf.h"
+#include "base/file.h"
 #include "base/utf8.h"
 #include "receipt/envelope.h"
 
@@ -28,11 +29,27 @@ static int refuse(struct walk *w, const char *why, struct error *err)
     return error_at_file(err, w->path.p);
 }
 
+/* What a kill in the middle of signing leaves: the receipt stands, unsigned. Beside an envelope it
+ * is a file that nobody signed. */
+static bool is_cut_signing(struct walk *w, struct str name)
+{
+    struct buf envelope = BUF_INIT(PATH_BYTES);
+    struct error ignored;
+    struct stat st;
+    bool cut = str_eq(name, STR(ENVELOPE_NAME ".tmp")) &&
+               path_join(&envelope, w->dir, ENVELOPE_NAME, &ignored) == 0 &&
+               lstat(envelope.p, &st) < 0 && errno == ENOENT;
+    buf_release(&envelope);
+    return cut;
+}
+
 static int take_file(struct walk *w, size_t root, struct error *err)
 {
     struct file_list *l = w->list;
     struct str name = str_skip(buf_str(&w->path), root);
     if (w->except && str_eq(name, str_of(w->except)))
+        return 0;
+    if (is_cut_signing(w, name))
         return 0;
     if (str_ends(name, STR(".tmp")))
         return refuse(w, "a file whose writing was interrupted", err);

@@ -6,7 +6,8 @@
  *     file_list_release(&files);
  *
  * Names are relative to the directory, with '/' between folders. Symbolic links, devices, sockets
- * and files with a ".tmp" ending (an interrupted write) are refused by name.
+ * and files with a ".tmp" ending (an interrupted write) are refused by name; only the one that an
+ * interrupted signing leaves is passed over, as long as there is no envelope.
  */
 #ifndef TALLY_RECEIPT_FILES_H
 #define TALLY_RECEIPT_FILES_H

@@ -5,7 +5,7 @@ usage: kill.py BUILD SOURCE
 
 After each kill -9 the ledger's chain must hold, the run directory must be readable (whole, or
 INCOMPLETE{interrupted}), and the cell that was claimed must stay spent. TALLY_KILLS says how often
-(default 15; the moments are drawn with a fixed seed). Output is TAP.
+(default 8; the moments are drawn with a fixed seed). Output is TAP.
 """
 import os
 import random
@@ -16,7 +16,7 @@ import tempfile
 import time
 
 BUILD, SOURCE = sys.argv[1], sys.argv[2]
-KILLS = int(os.environ.get("TALLY_KILLS", "15"))
+KILLS = int(os.environ.get("TALLY_KILLS", "8"))
 TALLY, SIM = os.path.join(BUILD, "tally"), os.path.join(BUILD, "tally-sim")
 TOKENIZER = os.path.join(SOURCE, "examples/demo/tokenizer.json")
 

@@ -367,6 +367,32 @@ static void a_signature_counts(void **state)
     make_release(&m);
 }
 
+/* Found by killing a run at random moments: killed while its envelope was written. */
+static void a_signing_that_was_cut_off(void **state)
+{
+    (void)state;
+    struct make m;
+    struct verify_report v;
+    struct error err = {0};
+    struct ed25519_key *key;
+    make_init(&m);
+    m.lanes_n = m.bands_n = 1;
+    m.replicates = 1;
+    make_run(&m);
+    make_write(&m, ENVELOPE_NAME ".tmp", STR("{\"payload\":\"half"));
+    expect_sound(&m);
+    /* Beside an envelope it is a file that nobody signed. */
+    assert_int_equal(ed25519_key_make(&key, &err), 0);
+    assert_int_equal(envelope_write(m.dir, key, str_of(m.result.run_id), &err), 0);
+    assert_false(file_exists(make_path(&m, ENVELOPE_NAME ".tmp")));
+    make_write(&m, ENVELOPE_NAME ".tmp", STR("x"));
+    look(&v, &m);
+    assert_int_equal(v.rules[VERIFY_DIRECTORY].state, VERIFY_FAILED);
+    verify_release(&v);
+    ed25519_key_free(key);
+    make_release(&m);
+}
+
 static void what_is_no_directory(void **state)
 {
     (void)state;
@@ -388,6 +414,7 @@ int main(void)
         cmocka_unit_test(every_number_counts),
         cmocka_unit_test(a_run_that_was_cut_off),
         cmocka_unit_test(a_signature_counts),
+        cmocka_unit_test(a_signing_that_was_cut_off),
         cmocka_unit_test(what_is_no_directory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
