@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 extern const struct command cmd_man;
+extern const struct command cmd_compare;
 extern const struct command cmd_completions;
 extern const struct command cmd_corpus;
 extern const struct command cmd_count;
@@ -24,6 +25,7 @@ const struct command *const tally_commands[] = {
     &cmd_run,
     &cmd_show,
     &cmd_verify,
+    &cmd_compare,
     &cmd_report,
     &cmd_gate,
     &cmd_ledger,

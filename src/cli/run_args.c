@@ -214,6 +214,7 @@ static void take_plan(struct run_plan *p, const struct run_args *a, uint64_t giv
     p->max_error_share = a->max_error_share;
     p->wire = a->wire;
     p->system = a->system;
+    p->same_model = a->same_model;
     p->prompt_policy = a->prompts;
     p->special_text = a->special_text;
     p->tokenizer_path = a->tokenizer;

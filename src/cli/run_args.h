@@ -31,7 +31,7 @@ struct run_args {
     double temperature, max_error_share;
     bool no_ignore_eos, no_stream, no_token_progress, no_probe;
     struct option_repeated templates;
-    const char *out, *sign, *ledger;
+    const char *out, *sign, *ledger, *same_model;
     struct option_list looks;
     bool dry_run, json, quiet;
 };

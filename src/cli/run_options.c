@@ -92,6 +92,9 @@ const struct option run_options[] = {
     {"ledger", OPTION_STRING, A(ledger), "FILE",
      .help = "claim the run in this ledger before it is timed; a cell that was spent is refused "
              "(exit 4)"},
+    {"same-model", OPTION_STRING, A(same_model), "NAME",
+     .help = "declare that all lanes serve this one model, whatever they call it: without it their "
+             "ratio is not compared"},
     {"looks", OPTION_LIST, A(looks), "LIST", .min = 1, .max = RUN_REPLICATES_MAX,
      .help = "with --ledger: replicates in all at which it may be looked, such as 6,12, declared "
              "with the first run"},
