@@ -13,6 +13,7 @@ extern const struct command cmd_probe;
 extern const struct command cmd_render;
 extern const struct command cmd_report;
 extern const struct command cmd_run;
+extern const struct command cmd_selftest;
 extern const struct command cmd_show;
 extern const struct command cmd_verify;
 
@@ -28,6 +29,7 @@ const struct command *const tally_commands[] = {
     &cmd_compare,
     &cmd_report,
     &cmd_gate,
+    &cmd_selftest,
     &cmd_ledger,
     &cmd_key,
     &cmd_completions,

@@ -137,6 +137,11 @@ static int count_outputs(struct recount *r, const struct sample *s, struct error
         return 0;
     }
     r->outputs += s->output_retokenized.total != COUNT_NONE;
+    const struct sample_counts *c = &s->output_retokenized;
+    if (c->text != COUNT_NONE && c->reasoning != COUNT_NONE && c->tool != COUNT_NONE &&
+        c->total != c->text + c->reasoning + c->tool)
+        fail_at(r, VERIFY_OUTPUTS, "output_retokenized.total", c->total,
+                c->text + c->reasoning + c->tool);
     return count_output(r, s, EVENT_TEXT, s->output_retokenized.text, "output_retokenized.text",
                         err) < 0 ||
                    count_output(r, s, EVENT_REASONING, s->output_retokenized.reasoning,
@@ -241,7 +246,12 @@ int verify_recount(struct verify_work *w, struct error *err)
         return 0;
     }
     if (open_tokenizer(&r, err) < 0 || open_corpus(&r, err) < 0) {
-        status = -1;
+        /* Another tokenizer or corpus than the receipt names: its counts are not shown. */
+        status = err->kind == ERROR_REFUSED ? 0 : -1;
+        if (status == 0) {
+            verify_fail_error(w->report, VERIFY_PROMPTS, w->dir, err);
+            verify_fail_error(w->report, VERIFY_OUTPUTS, w->dir, err);
+        }
         goto out;
     }
     for (size_t i = 0; status == 0 && i < run->bands_n; i++)
