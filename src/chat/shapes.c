@@ -36,7 +36,7 @@ static int add_shape(struct chat_shapes *s, const char *name, const char *tells,
     if (rc == 0)
         rc = json_parse(&doc, buf_str(&text), &JSON_LIMITS_DEFAULT, a, err);
     buf_release(&text);
-    if (rc < 0)
+    if (rc < 0 || !doc)
         return -1;
     *shape = (struct chat_shape){.name = name, .tells = tells};
     shape->request = (struct chat_request){.messages = doc, .add_generation_prompt = true};
@@ -77,7 +77,7 @@ int chat_shapes_make(struct chat_shapes *out, const struct tokenizer *t, struct 
                      struct arena *a, struct error *err)
 {
     const struct str sentence = STR("Write a C function that reverses a string in place.");
-    struct str special;
+    struct str special = {0};
     *out = (struct chat_shapes){0};
     if (special_text(&special, t, a, err) < 0)
         return -1;

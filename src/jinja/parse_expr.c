@@ -94,7 +94,9 @@ static int take_comparison(struct parser *p)
         return -2;
     if (p->ahead.kind != T_NAME || !str_eq(p->ahead.text, STR("in")))
         return -1;
-    return parse_advance(p) < 0 || parse_advance(p) < 0 ? -2 : CMP_NOT_IN;
+    if (parse_advance(p) < 0)
+        return -2;
+    return parse_advance(p) < 0 ? -2 : CMP_NOT_IN;
 }
 
 static struct expr *parse_compare(struct parser *p)

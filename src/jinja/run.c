@@ -1,3 +1,4 @@
+#define TALLY_JINJA_RUN_C
 #include "jinja/run.h"
 
 #include <stdarg.h>

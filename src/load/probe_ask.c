@@ -276,6 +276,7 @@ int probe_behaviour(struct probe *p, struct probe_state *state, struct error *er
     struct sample s;
     int rc = -1;
     lane->cached = lane->ttft_ns = lane->e2e_ns = lane->output = COUNT_NONE;
+    sample_init(&s);
     arena_init(&arena, DOCUMENT_MAX);
     q.ignore_eos = true;
     if (complete(p, state, &q, &s, &arena, NULL, err) < 0)
