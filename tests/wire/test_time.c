@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "record/sample.h"
 #include "wire/clock_map.h"
 #include "wire/kernel_time.h"
@@ -109,7 +110,10 @@ static void the_systems_clocks(void **state)
     clock_state_read(&b);
 #ifdef __linux__
     int64_t ppb = clock_state_slew_ppb(&a, &b);
-    assert_true(a.source[0] != '\0');
+    /* A container or a bare chroot may have no /sys: then the source is not known. */
+    assert_int_equal(a.source[0] != '\0',
+                     file_exists("/sys/devices/system/clocksource/clocksource0/"
+                                 "current_clocksource"));
     assert_true(ppb != INT64_MIN && ppb > -10000000 && ppb < 10000000); /* 1 %: NTP slews less */
 #endif
     assert_true(b.mono_ns > a.mono_ns);
