@@ -193,7 +193,8 @@ static int long_word(struct encoder *e, struct str word)
 {
     if (model_word(&e->t->model, &e->work, word, e->err) < 0 || make_room(e, e->work.n) < 0)
         return -1;
-    memcpy(e->out->id + e->out->n, e->work.id, e->work.n * sizeof e->work.id[0]);
+    if (e->work.n) /* a word may be dropped whole: then there may be no list yet */
+        memcpy(e->out->id + e->out->n, e->work.id, e->work.n * sizeof e->work.id[0]);
     e->out->n += e->work.n;
     return 0;
 }

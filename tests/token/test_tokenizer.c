@@ -326,6 +326,26 @@ static void long_words(void **state)
     tokenizer_free(t);
 }
 
+/* A vocabulary of characters without an unknown token drops what it does not know, as the reference
+ * does; a word may vanish whole, before there is any id. */
+static void unknown_is_dropped(void **state)
+{
+    struct tokenizer *t = NULL;
+    struct error err = {0};
+    (void)state;
+    assert_int_equal(tokenizer_open_bytes(
+                         &t,
+                         STR("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},"
+                             "\"merges\":[\"a b\"]}}"),
+                         "test", &(struct tokenizer_options){0}, &err),
+                     0);
+    expect(t, STR("xyz"), &parsed, NULL, 0);
+    /* What is left stands side by side, and merges. */
+    EXPECT(t, STR("a long text of nothing else but unknown x y z letters"), &parsed, 2);
+    EXPECT(t, STR("xaby"), &parsed, 2);
+    tokenizer_free(t);
+}
+
 static void *encode_often(void *p)
 {
     const struct tokenizer *t = p;
@@ -367,6 +387,7 @@ int main(void)
         cmocka_unit_test(digests),
         cmocka_unit_test(gguf_is_the_same_vocabulary),
         cmocka_unit_test(long_words),
+        cmocka_unit_test(unknown_is_dropped),
         cmocka_unit_test(threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
