@@ -168,6 +168,27 @@ def check_server(server, rows):
           [r["server_prompt_tokens"] for r in rows])
 
 
+def check_wrapper(tally, model, server, rows, work):
+    """Every recorded shape rendered as the server renders it, and counted as it counted; and the
+    probe names the wrapper of the server that runs here."""
+    messages = os.path.join(work, "messages.json")
+    texts, counts = [], []
+    for row in rows:
+        with open(messages, "w") as f:
+            json.dump(row["messages"], f)
+        r = run_tally(tally, "render", "--template", model, "--as", "llama-server", "--messages",
+                      messages)
+        texts.append(r.stdout)
+        n = run_tally(tally, "count", "--tokenizer", model, "--jsonl",
+                      stdin=json.dumps({"text": r.stdout}) + "\n")
+        counts.append(json.loads(n.stdout)["n"] if n.stdout else None)
+    check("each shape of lane-counts.json rendered as the server did", texts,
+          [r["rendered"] for r in rows])
+    check("each shape predicted exactly", counts, [r["server_prompt_tokens"] for r in rows])
+    r = run_tally(tally, "probe", "--lane", f"subject={server.url}", "--tokenizer", model)
+    check("tally probe names the wrapper and predicts every count", r.returncode, 0)
+
+
 def events(text):
     return [json.loads(line[5:]) for line in text.splitlines()
             if line.startswith("data:") and "[DONE]" not in line]
@@ -357,6 +378,7 @@ def main():
         check_counts(a.tally, model, rows)
         check_rendering(a.tally, model, rows)
         check_probe(a.tally, model, server.url)
+        check_wrapper(a.tally, model, server, rows, work)
         check_run(a.tally, model, server.url, work)
     finally:
         server.stop()
