@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buf.h"
 #include "receipt/form.h"
 
 const char *receipt_rule_name(enum receipt_rule r)
@@ -111,6 +112,37 @@ static const char *remedy_of(const char *reason)
     return "measure again; the counts and validity of the band say what was seen";
 }
 
+static double in_ms(int64_t ns)
+{
+    return (double)ns / 1e6;
+}
+
+/* Which limits a saturated client was past, with what was seen. */
+static void say_client(const struct metrics_client *c, char *seen, size_t size)
+{
+    struct buf text = BUF_INIT(size - 1);
+    const struct {
+        enum client_rule rule;
+        const char *what, *against;
+        const struct client_lag *lag;
+        int64_t median_ns;
+    } lags[] = {
+        {CLIENT_READ_LAG, "read lag", "chunk gap", &c->read_lag, c->median_chunk_gap_ns},
+        {CLIENT_SEND_LAG, "send lag", "TTFT", &c->send_lag, c->median_ttft_ns},
+    };
+    for (size_t i = 0; i < sizeof lags / sizeof *lags; i++)
+        if (c->saturated & 1u << lags[i].rule)
+            buf_addf(&text, "%s%s p50 %.3f, p99 %.3f, max %.3f ms against a median %s of %.3f ms",
+                     text.n ? "; " : "", lags[i].what, in_ms(lags[i].lag->p50_ns),
+                     in_ms(lags[i].lag->p99_ns), in_ms(lags[i].lag->max_ns), lags[i].against,
+                     in_ms(lags[i].median_ns));
+    if (c->saturated & 1u << CLIENT_CPU)
+        buf_addf(&text, "%sthe timing thread took %.0f %% of a core", text.n ? "; " : "",
+                 100 * c->cpu_share);
+    snprintf(seen, size, "%s", text.p ? text.p : "");
+    buf_release(&text);
+}
+
 static void say_metrics(char *seen, size_t size, const struct metrics_band *m)
 {
     const struct metrics_counts *c = &m->counts;
@@ -130,7 +162,7 @@ static void say_metrics(char *seen, size_t size, const struct metrics_band *m)
         snprintf(seen, size, "%lld of %lld outputs are mostly one token over and over",
                  (long long)m->outputs.degenerate, (long long)m->outputs.checked);
     else if (strcmp(m->reason, receipt_rule_name(RULE_CLIENT)) == 0)
-        snprintf(seen, size, "the validity of the band shows what was past its limit");
+        say_client(&m->client, seen, size);
     else
         snprintf(seen, size, "%s", m->reason);
 }
