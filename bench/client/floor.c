@@ -1,7 +1,7 @@
 /*
  * The floor: what a client must spend at the least to stamp events. A bare epoll + recvmsg loop
- * that opens N streams, reads with the kernel's receive time, counts `data:` lines, and does nothing
- * else: no HTTP library, no JSON, nothing stored.
+ * that opens N streams, reads with the kernel's receive time, counts `data:` lines, and does
+ * nothing else: no HTTP library, no JSON, nothing stored.
  *
  *     floor PORT STREAMS [PATH] < request-body
  *
@@ -103,8 +103,8 @@ int main(int argc, char **argv)
     int ep = epoll_create1(EPOLL_CLOEXEC), open = 0;
     for (; open < streams; open++) {
         struct epoll_event e = {.events = EPOLLIN};
-        e.data.u64 = (uint64_t)open << 32 |
-                     (uint32_t)open_stream(port, request, (size_t)head + body_n);
+        e.data.u64 =
+            (uint64_t)open << 32 | (uint32_t)open_stream(port, request, (size_t)head + body_n);
         if (epoll_ctl(ep, EPOLL_CTL_ADD, (int)(uint32_t)e.data.u64, &e) < 0)
             die("epoll_ctl");
     }
@@ -120,7 +120,9 @@ int main(int argc, char **argv)
             int fd = (int)(uint32_t)ready[i].data.u64;
             _Alignas(struct cmsghdr) char control[128];
             struct iovec iov = {data, sizeof data};
-            struct msghdr m = {.msg_iov = &iov, .msg_iovlen = 1, .msg_control = control,
+            struct msghdr m = {.msg_iov = &iov,
+                               .msg_iovlen = 1,
+                               .msg_control = control,
                                .msg_controllen = sizeof control};
             ssize_t got = recvmsg(fd, &m, 0);
             if (got < 0 && (errno == EAGAIN || errno == EINTR))
@@ -139,10 +141,11 @@ int main(int argc, char **argv)
     }
     struct rusage use;
     getrusage(RUSAGE_SELF, &use);
-    printf("{\"events\":%llu,\"reads\":%llu,\"kernel_stamps\":%llu,\"cpu_ns\":%lld,\"wall_ns\":%lld,"
-           "\"rss_kib\":%ld,\"check\":%lld}\n",
-           (unsigned long long)events, (unsigned long long)reads, (unsigned long long)stamps,
-           (long long)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu),
-           (long long)(now_ns(CLOCK_MONOTONIC) - wall), use.ru_maxrss, (long long)(sum & 1));
+    printf(
+        "{\"events\":%llu,\"reads\":%llu,\"kernel_stamps\":%llu,\"cpu_ns\":%lld,\"wall_ns\":%lld,"
+        "\"rss_kib\":%ld,\"check\":%lld}\n",
+        (unsigned long long)events, (unsigned long long)reads, (unsigned long long)stamps,
+        (long long)(now_ns(CLOCK_PROCESS_CPUTIME_ID) - cpu),
+        (long long)(now_ns(CLOCK_MONOTONIC) - wall), use.ru_maxrss, (long long)(sum & 1));
     return open ? 1 : 0;
 }

@@ -6,9 +6,9 @@
  *
  * Plain scalars follow YAML's core schema: null ~ true false (and Null NULL True TRUE False FALSE)
  * and integers and reals in JSON's grammar become JSON values; everything else (yes, 0x10, +1), and
- * every quoted scalar, is a string. Keys are strings as written. Aliases, anchors, tags, merge keys,
- * several documents and duplicate keys are refused. Every value and every error carries line and
- * column (in characters). An empty document is null. Ownership and limits as json_parse.
+ * every quoted scalar, is a string. Keys are strings as written. Aliases, anchors, tags, merge
+ * keys, several documents and duplicate keys are refused. Every value and every error carries line
+ * and column (in characters). An empty document is null. Ownership and limits as json_parse.
  */
 #ifndef TALLY_CODEC_YAML_H
 #define TALLY_CODEC_YAML_H

@@ -27,8 +27,8 @@ struct bpe {
     uint32_t byte_id[256];
     bool all_bytes; /* every byte has an id */
     /* Characters may be merged by themselves first, except where a merge reaches across the edge of
-     * one without covering it: there these sets (of hashes) have the partial bytes and the byte that
-     * stands next to them. */
+     * one without covering it: there these sets (of hashes) have the partial bytes and the byte
+     * that stands next to them. */
     uint64_t *torn_front, *torn_back;
 };
 

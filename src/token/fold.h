@@ -16,13 +16,13 @@
 #define FOLD_LOWER_MAX 4
 
 enum fold_set {
-    FOLD_ACCENT = 1,       /* what StripAccents drops */
+    FOLD_ACCENT = 1, /* what StripAccents drops */
     FOLD_BERT_PUNCTUATION = 2,
     FOLD_NUMERIC = 4,
     FOLD_BERT_CONTROL = 8, /* what clean_text drops */
     FOLD_BERT_SPACE = 16,  /* what clean_text makes a space */
     FOLD_BERT_ACCENT = 32, /* what BertNormalizer's strip_accents drops */
-    FOLD_WORD = 64, /* \w */
+    FOLD_WORD = 64,        /* \w */
     FOLD_CHINESE = 128,
 };
 

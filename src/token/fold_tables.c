@@ -2,8 +2,8 @@
  * What the reference folds. Written by tools/make-fold-tables; do not edit.
  *
  * Made by probing npm @anush008/tokenizers 0.6.0 (Hugging Face tokenizers 0.22.2) over every code
- * point: StripAccents, BertNormalizer's clean_text, handle_chinese_chars and strip_accents, Punctuation,
- * Digits, Whitespace's \w, and Lowercase, one character at a time.
+ * point: StripAccents, BertNormalizer's clean_text, handle_chinese_chars and strip_accents,
+ * Punctuation, Digits, Whitespace's \w, and Lowercase, one character at a time.
  */
 #include "token/fold.h"
 

@@ -77,8 +77,7 @@ int model_word(const struct model *m, struct model_work *w, struct str word,
 size_t model_cut(const struct model *m, struct str text, size_t at);
 
 /* For the files of the model. */
-int model_build_joined(struct model *m, const struct vocab *v,
-                       struct error *err) TALLY_MUST_CHECK;
+int model_build_joined(struct model *m, const struct vocab *v, struct error *err) TALLY_MUST_CHECK;
 int model_reserve(struct model_work *w, size_t n, struct error *err) TALLY_MUST_CHECK;
 static inline void model_put(struct model_work *w, uint32_t id, size_t len)
 {

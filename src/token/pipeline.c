@@ -228,8 +228,8 @@ static void describe_steps(const struct pipeline *p, struct buf *out)
         const struct scan_rules *r = &s->scan;
         buf_addf(out, "split: %d %d %d %s %d %u %d%d%d%d%d %d %d %u %d %d", s->op, s->behavior,
                  s->invert, s->name ? s->name : "-", r->family, r->digits, r->fold_all,
-                 r->no_contraction, r->marks, r->ascii_case, r->older, r->set, s->set, s->cp, s->prepend,
-                 s->split);
+                 r->no_contraction, r->marks, r->ascii_case, r->older, r->set, s->set, s->cp,
+                 s->prepend, s->split);
         describe_str(out, "text", s->text);
         buf_addc(out, '\n');
     }
