@@ -229,6 +229,9 @@ static int count_jsonl(struct count *c, const char *path, struct error *err)
         goto out;
     while ((got = line_next(&r, &line, err)) > 0) {
         if (count_line(c, r.name, line, &arena, err) < 0) {
+            if (!err->remedy[0])
+                error_remedy(err, "with --jsonl each line is an object with a member \"text\"; "
+                                  "plain text is counted without --jsonl");
             error_at_file(err, r.name);
             error_at_line(err, r.number, err->column);
             goto out;

@@ -202,8 +202,13 @@ static int read_lines(struct reading *r, struct str rest, struct error *err)
         r->number++;
         if (line.n > 0 && line.p[line.n - 1] == '\r')
             line.n--;
-        if (read_line(r, line, err) < 0)
+        if (read_line(r, line, err) < 0) {
+            if (!err->remedy[0])
+                error_remedy(err,
+                             "a line holds one object with \"id\" and \"text\": correct it, or "
+                             "make the corpus again (tally corpus make)");
             return error_at_line(err, r->number, err->column);
+        }
         rest = str_skip(rest, end == STR_NONE ? rest.n : end + 1);
     }
     if (r->c->n == 0) {

@@ -79,10 +79,9 @@ static struct bar bar_of(const struct sample *s, int64_t zero)
     return b;
 }
 
-/* Rows are workers where load is a closed loop; else the first row that is free. */
-static int row_of(const struct page_run *p, const struct sample *s)
+/* A row is a worker. */
+static int row_of(const struct sample *s)
 {
-    (void)p;
     return s->worker >= 0 ? s->worker : 0;
 }
 
@@ -108,8 +107,7 @@ static void rect(struct buf *out, const struct frame *f, double a, double b, int
 
 enum piece { QUEUE, PREFILL, DECODE, BAD, STALL, PIECES };
 
-static void pieces(const struct page_run *p, const struct page_band *b, const struct frame *f,
-                   int64_t zero, struct buf *out)
+static void pieces(const struct page_band *b, const struct frame *f, int64_t zero, struct buf *out)
 {
     static const char *const classes[PIECES] = {"queue", "prefill", "decode", "bad", "stall"};
     for (int piece = 0; piece < PIECES; piece++) {
@@ -119,7 +117,7 @@ static void pieces(const struct page_run *p, const struct page_band *b, const st
             if (s->phase != PHASE_WINDOW)
                 continue;
             struct bar bar = bar_of(s, zero);
-            int row = row_of(p, s);
+            int row = row_of(s);
             bool ok = s->outcome == OUTCOME_OK;
             if (piece == QUEUE)
                 rect(out, f, bar.planned, bar.sent, row);
@@ -163,8 +161,8 @@ static int64_t output_of(const struct sample *s)
 }
 
 /* The requests as numbers, for the script: see script.js for the order of a row. */
-static void rows(const struct page_run *p, const struct page_band *b, const struct frame *f,
-                 int64_t zero, const char *id, struct buf *out)
+static void rows(const struct page_band *b, const struct frame *f, int64_t zero, const char *id,
+                 struct buf *out)
 {
     bool first = true;
     buf_addf(out,
@@ -176,7 +174,7 @@ static void rows(const struct page_run *p, const struct page_band *b, const stru
         if (s->phase != PHASE_WINDOW || s->t_sent_ns == TIME_NONE)
             continue;
         struct bar bar = bar_of(s, zero);
-        buf_addf(out, "%s[%d,", first ? "" : ",", TOP + row_of(p, s) * ROW_STEP);
+        buf_addf(out, "%s[%d,", first ? "" : ",", TOP + row_of(s) * ROW_STEP);
         number(out, bar.sent);
         buf_addc(out, ',');
         number(out, bar.first);
@@ -194,7 +192,7 @@ static void rows(const struct page_run *p, const struct page_band *b, const stru
     buf_adds(out, "]}</script>");
 }
 
-static struct frame frame_of(const struct page_run *p, const struct page_band *b, int64_t zero)
+static struct frame frame_of(const struct page_band *b, int64_t zero)
 {
     struct frame f = {.from = 0, .to = 0, .rows = 1};
     for (size_t i = 0; i < b->samples_n; i++) {
@@ -206,8 +204,8 @@ static struct frame frame_of(const struct page_run *p, const struct page_band *b
             f.from = fmin(f.from, sent);
         if (!isnan(end))
             f.to = fmax(f.to, end);
-        if (row_of(p, s) + 1 > f.rows)
-            f.rows = row_of(p, s) + 1;
+        if (row_of(s) + 1 > f.rows)
+            f.rows = row_of(s) + 1;
     }
     if (!(f.to > f.from))
         f.to = f.from + 1;
@@ -243,7 +241,7 @@ static void timeline(const struct page_run *p, const struct page_band *b, size_t
     char id[32];
     if (zero == TIME_NONE || b->samples_n == 0)
         return;
-    struct frame f = frame_of(p, b, zero);
+    struct frame f = frame_of(b, zero);
     snprintf(id, sizeof id, "requests-%zu", index);
     buf_addf(out, "<figure><figcaption>%s, c = %d, replicate %d</figcaption>",
              page_lane(p, b->record->lane), b->record->band, b->record->replicate);
@@ -257,13 +255,13 @@ static void timeline(const struct page_run *p, const struct page_band *b, size_t
              "aria-label=\"Requests of %s at c = %d; arrow keys step through them\">",
              id, PLOT_WIDTH, f.height, page_lane(p, b->record->lane), b->record->band);
     time_axis(&f, out);
-    pieces(p, b, &f, zero, out);
+    pieces(b, &f, zero, out);
     buf_adds(out, "</svg>");
     buf_addf(out,
              "<p class=\"readout dim\" id=%s-readout aria-live=polite>Hover a bar, or focus "
              "the picture and use the arrow keys.</p>",
              id);
-    rows(p, b, &f, zero, id, out);
+    rows(b, &f, zero, id, out);
     buf_adds(out, "</figure>\n");
 }
 

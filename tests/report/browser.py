@@ -38,7 +38,7 @@ def main():
                             "--lane", "comparator=" + servers[1][1], "--bands", "1,2,4,8",
                             "--replicates", "3", "--window", "1s", "--min-samples", "3",
                             "--max-tokens", "12", "--cooldown", "0", "--out", run],
-                           stderr=subprocess.DEVNULL)
+                           stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             subprocess.run([TALLY, "report", run, "-o", page], check=True,
                            stderr=subprocess.DEVNULL)
             return subprocess.run(["node", os.path.join(SOURCE, "tests", "report", "browser.mjs"),
