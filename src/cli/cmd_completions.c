@@ -19,7 +19,7 @@ static void walk(const struct command *const *commands, const char *above,
 
 static bool is_option(const struct option *o)
 {
-    return o->kind != OPTION_HEADING;
+    return o->kind != OPTION_HEADING && !o->hidden;
 }
 
 static bool takes_file(const struct option *o)

@@ -63,7 +63,8 @@ static void options(FILE *out, const struct option *table)
 {
     fputs("# OPTIONS\n\n", out);
     for (const struct option *o = table; o && o->name; o++)
-        option(out, o);
+        if (!o->hidden)
+            option(out, o);
     fputs("*--help*, *-h*\n\tExplain the command.\n\n", out);
 }
 

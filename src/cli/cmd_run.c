@@ -60,8 +60,8 @@ static void default_directory(char out[64])
         snprintf(out, 64, "tally-run");
 }
 
-static int apply_file(const char *path, struct run_args *a, uint64_t *given, struct arena *arena,
-                      struct error *err)
+static int apply_file(const char *path, struct run_args *a, struct option_set *given,
+                      struct arena *arena, struct error *err)
 {
     const struct json_limits limits = {.bytes = FILE_BYTES_MAX, .values = 10000, .depth = 8};
     const struct json *doc;
@@ -77,7 +77,7 @@ static bool is_url(const char *text)
 }
 
 /* A URL is a lane, whatever stands before it; anything else is the one file of options. */
-static int take_operands(struct run_args *a, const struct operands *o, uint64_t *given,
+static int take_operands(struct run_args *a, const struct operands *o, struct option_set *given,
                          struct arena *arena, struct error *err)
 {
     const char *file = NULL;
@@ -87,7 +87,7 @@ static int take_operands(struct run_args *a, const struct operands *o, uint64_t 
             if (a->lanes.n == OPTION_ITEMS_MAX)
                 return error_set(err, ERROR_LIMIT, "too many lanes");
             a->lanes.v[a->lanes.n++] = o->v[i];
-            *given |= option_bit(run_options, "lane");
+            option_set_add(run_options, given, "lane");
         } else if (file) {
             error_set(err, ERROR_USAGE, "'%.100s' is one file too many", o->v[i]);
             return error_remedy(err, "options come from one YAML file and the command line");
@@ -323,14 +323,14 @@ static int run(struct cli *cli, void *arguments, const struct operands *operands
     struct run_inputs in = {0};
     struct arena arena;
     char directory[64];
-    uint64_t given = operands->given;
+    struct option_set given = operands->given;
     int rc = -1;
 
     arena_init(&arena, 16 * FILE_BYTES_MAX);
     if (take_operands(a, operands, &given, &arena, err) < 0)
         goto out;
     default_directory(directory);
-    if (run_inputs_init(&in, a, given, err) < 0)
+    if (run_inputs_init(&in, a, &given, err) < 0)
         goto out;
     in.options.out_dir = a->out ? a->out : directory;
     if (a->dry_run)

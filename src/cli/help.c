@@ -80,7 +80,7 @@ static void print_options(FILE *out, const struct term *term, const struct optio
     for (const struct option *o = options; o && o->name; o++) {
         if (o->kind == OPTION_HEADING)
             heading(out, term, o->name);
-        else
+        else if (!o->hidden)
             print_option(out, o);
     }
     print_option(out, &help);

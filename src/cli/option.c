@@ -140,6 +140,22 @@ void option_defaults(const struct option *table, void *args)
     }
 }
 
+static bool has(const struct option_set *set, const struct option *table, const struct option *o)
+{
+    size_t i = (size_t)(o - table);
+
+    assert(i < OPTION_TABLE_MAX);
+    return set->bits[i / 64] >> i % 64 & 1;
+}
+
+static void add(struct option_set *set, const struct option *table, const struct option *o)
+{
+    size_t i = (size_t)(o - table);
+
+    assert(i < OPTION_TABLE_MAX);
+    set->bits[i / 64] |= UINT64_C(1) << i % 64;
+}
+
 static const struct option *find(const struct option *table, struct str name)
 {
     for (const struct option *o = table; o->name; o++) {
@@ -164,7 +180,7 @@ static const char *nearest(const struct option *table, const char *typed)
     size_t n = 0;
 
     for (const struct option *o = table; o->name && n < OPTION_TABLE_MAX; o++) {
-        if (o->kind != OPTION_HEADING)
+        if (o->kind != OPTION_HEADING && !o->hidden)
             names[n++] = o->name;
     }
     names[n++] = "help";
@@ -209,11 +225,11 @@ static int take_option(const struct option *table, void *args, int argc, char **
     o = is_long ? find(table, name) : name.n == 1 ? find_letter(table, name.p[0]) : NULL;
     if (!o)
         return unknown(table, argument, name, err);
-    if (o->kind != OPTION_REPEATED && (operands->given >> (o - table) & 1)) {
+    if (o->kind != OPTION_REPEATED && has(&operands->given, table, o)) {
         error_set(err, ERROR_USAGE, "--%s is given twice", o->name);
         return error_remedy(err, "give it once");
     }
-    operands->given |= UINT64_C(1) << (o - table);
+    add(&operands->given, table, o);
     if (o->kind == OPTION_FLAG) {
         bool on = true;
         if (has_value)
@@ -252,19 +268,25 @@ int option_parse(const struct option *table, void *args, int argc, char **argv,
     return 0;
 }
 
-uint64_t option_bit(const struct option *table, const char *name)
-{
-    const struct option *o = find(table, str_of(name));
-
-    return o ? UINT64_C(1) << (o - table) : 0;
-}
-
-bool option_given(const struct option *table, const struct operands *operands, const char *name)
+bool option_set_has(const struct option *table, const struct option_set *set, const char *name)
 {
     const struct option *o = find(table, str_of(name));
 
     assert(o);
-    return operands->given >> (o - table) & 1;
+    return has(set, table, o);
+}
+
+void option_set_add(const struct option *table, struct option_set *set, const char *name)
+{
+    const struct option *o = find(table, str_of(name));
+
+    assert(o);
+    add(set, table, o);
+}
+
+bool option_given(const struct option *table, const struct operands *operands, const char *name)
+{
+    return option_set_has(table, &operands->given, name);
 }
 
 /* Documents ----------------------------------------------------------------------------------- */
@@ -384,10 +406,10 @@ static int unknown_key(const struct option *table, const struct json_member *m, 
     return in_document(&m->value, file, err);
 }
 
-int option_apply_document(const struct option *table, void *args, uint64_t *given,
+int option_apply_document(const struct option *table, void *args, struct option_set *given,
                           const struct json *doc, const char *file, struct error *err)
 {
-    uint64_t set = 0;
+    struct option_set set = {0};
 
     if (doc->type == JSON_NULL)
         return 0;
@@ -401,12 +423,13 @@ int option_apply_document(const struct option *table, void *args, uint64_t *give
         const struct option *o = find_key(table, m->name);
         if (!o)
             return unknown_key(table, m, file, err);
-        if (*given >> (o - table) & 1)
+        if (has(given, table, o))
             continue;
         if (apply_value(o, args, &m->value, file, err) < 0)
             return -1;
-        set |= UINT64_C(1) << (o - table);
+        add(&set, table, o);
     }
-    *given |= set;
+    for (size_t i = 0; i < sizeof set.bits / sizeof set.bits[0]; i++)
+        given->bits[i] |= set.bits[i];
     return 0;
 }

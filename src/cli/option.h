@@ -25,7 +25,7 @@
 #include "base/str.h"
 #include "codec/json.h"
 
-#define OPTION_TABLE_MAX 64
+#define OPTION_TABLE_MAX 256
 #define OPTION_ITEMS_MAX 64
 
 enum option_kind {
@@ -61,6 +61,7 @@ struct option {
     int64_t min, max;     /* OPTION_I64 and each item of OPTION_LIST */
     char letter;          /* short form; 0 */
     bool not_in_file;     /* the option never comes from a document (--out, --dry-run) */
+    bool hidden;          /* for trials of the program itself: in no help, page or completion */
 };
 
 #define OFFSET(type, member) offsetof(type, member)
@@ -69,11 +70,16 @@ struct option {
         0           \
     }
 
+/* Rows of one table, at most OPTION_TABLE_MAX; zeroed it is empty. */
+struct option_set {
+    uint64_t bits[OPTION_TABLE_MAX / 64];
+};
+
 struct operands {
     char *const *v;
     int n;
-    uint64_t given; /* bit i: row i of the table stood on the command line */
-    bool help;      /* --help or -h was asked for */
+    struct option_set given; /* rows of the table that stood on the command line */
+    bool help;               /* --help or -h was asked for */
 };
 
 /* Fills args with the defaults of the table. A default that does not parse asserts. */
@@ -82,15 +88,16 @@ void option_defaults(const struct option *table, void *args);
  * its front. Errors are ERROR_USAGE. Defaults must have been set. */
 int option_parse(const struct option *table, void *args, int argc, char **argv,
                  struct operands *operands, struct error *err) TALLY_MUST_CHECK;
-/* Sets options from an object whose keys are option names with '-' as '_'; rows whose bit is in
- * *given keep what the command line said, and the bits of those that were set are added to it.
+/* Sets options from an object whose keys are option names with '-' as '_'; rows that
+ * are in *given keep what the command line said, and those that were set are added to it.
  * Unknown keys and wrong types are errors with the place in `file`. Strings point into the
  * document. */
-int option_apply_document(const struct option *table, void *args, uint64_t *given,
+int option_apply_document(const struct option *table, void *args, struct option_set *given,
                           const struct json *doc, const char *file,
                           struct error *err) TALLY_MUST_CHECK;
-/* The bit of a row in operands.given; 0 when there is no such row. */
-uint64_t option_bit(const struct option *table, const char *name);
+/* The row of that name, which must be there: whether it is in the set, and putting it there. */
+bool option_set_has(const struct option *table, const struct option_set *set, const char *name);
+void option_set_add(const struct option *table, struct option_set *set, const char *name);
 bool option_given(const struct option *table, const struct operands *operands, const char *name);
 
 /* The candidate nearest to what was typed, or NULL when none is near enough to be meant. */

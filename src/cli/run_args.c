@@ -1,6 +1,5 @@
 #include "cli/run_args.h"
 
-#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,12 +8,9 @@
 
 static const char *const roles[RUN_LANES_MAX] = {"subject", "comparator"};
 
-static bool stated(uint64_t given, const char *name)
+static bool stated(const struct option_set *given, const char *name)
 {
-    uint64_t bit = option_bit(run_options, name);
-
-    assert(bit);
-    return given & bit;
+    return option_set_has(run_options, given, name);
 }
 
 /* What stands behind "ROLE=", or NULL when text is not about that role. */
@@ -183,7 +179,7 @@ int run_inputs_lanes(struct run_inputs *in, const struct run_args *a, struct err
             p->field = value;           \
     } while (0)
 
-static void take_plan(struct run_plan *p, const struct run_args *a, uint64_t given)
+static void take_plan(struct run_plan *p, const struct run_args *a, const struct option_set *given)
 {
     bool w1 = strcmp(a->protocol, "w1") == 0;
 
@@ -310,7 +306,7 @@ static int take_templates(struct run_inputs *in, const struct run_args *a, struc
     return 0;
 }
 
-int run_inputs_init(struct run_inputs *in, const struct run_args *a, uint64_t given,
+int run_inputs_init(struct run_inputs *in, const struct run_args *a, const struct option_set *given,
                     struct error *err)
 {
     take_plan(&in->options.plan, a, given);

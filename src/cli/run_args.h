@@ -49,9 +49,9 @@ struct run_inputs {
     char differs[256]; /* options by which a run of w1 is none; "" */
 };
 
-/* given: bit i, row i of run_options was stated, on the command line or in the file. */
-int run_inputs_init(struct run_inputs *in, const struct run_args *args, uint64_t given,
-                    struct error *err) TALLY_MUST_CHECK;
+/* given: the rows of run_options that were stated, on the command line or in the file. */
+int run_inputs_init(struct run_inputs *in, const struct run_args *args,
+                    const struct option_set *given, struct error *err) TALLY_MUST_CHECK;
 /* Only the lanes of args (lanes, models, bearer_files, …) into in->options. */
 int run_inputs_lanes(struct run_inputs *in, const struct run_args *args,
                      struct error *err) TALLY_MUST_CHECK;

@@ -155,7 +155,7 @@ static void test_limits(void **state)
     assert_string_equal(err.message, "--lane is given more than 64 times");
 }
 
-static int apply(struct args *a, uint64_t given, const char *text, struct error *err)
+static int apply(struct args *a, struct option_set given, const char *text, struct error *err)
 {
     static struct arena arena; /* strings of the document stay while the test looks at them */
     const struct json *doc;
@@ -175,7 +175,7 @@ static void test_document(void **state)
     struct error err;
     (void)state;
 
-    assert_int_equal(apply(&a, 0,
+    assert_int_equal(apply(&a, (struct option_set){0},
                            "{\"ids\":true,\"special_text\":\"plain\",\"count\":9,"
                            "\"window\":\"2s\",\"share\":0.25,\"bands\":[2,4],\"lane\":[\"a=b\"]}",
                            &err),
@@ -187,10 +187,12 @@ static void test_document(void **state)
     assert_true(a.share == 0.25);
     assert_int_equal(a.bands.n, 2);
     assert_string_equal(a.lanes.v[0], "a=b");
-    /* what stood on the command line wins: row 4 is --count */
-    assert_int_equal(apply(&a, 1u << 4, "{\"count\":9}", &err), 0);
+    /* what stood on the command line wins */
+    struct option_set given = {0};
+    option_set_add(table, &given, "count");
+    assert_int_equal(apply(&a, given, "{\"count\":9}", &err), 0);
     assert_int_equal(a.count, 64);
-    assert_int_equal(apply(&a, 0, "null", &err), 0);
+    assert_int_equal(apply(&a, (struct option_set){0}, "null", &err), 0);
 }
 
 static void test_document_refusals(void **state)
@@ -199,24 +201,25 @@ static void test_document_refusals(void **state)
     struct error err;
     (void)state;
 
-    assert_int_equal(apply(&a, 0, "{\n  \"special_txt\": \"plain\"}", &err), -1);
+    assert_int_equal(apply(&a, (struct option_set){0}, "{\n  \"special_txt\": \"plain\"}", &err),
+                     -1);
     assert_string_equal(err.message, "there is no key 'special_txt'");
     assert_string_equal(err.remedy, "did you mean 'special_text'?");
     assert_string_equal(err.file, "gate.yaml");
     assert_int_equal(err.line, 2);
-    assert_int_equal(apply(&a, 0, "{\"special-text\":\"plain\"}", &err), -1);
+    assert_int_equal(apply(&a, (struct option_set){0}, "{\"special-text\":\"plain\"}", &err), -1);
     assert_string_equal(err.remedy, "did you mean 'special_text'?");
-    assert_int_equal(apply(&a, 0, "{\"count\":[1]}", &err), -1);
+    assert_int_equal(apply(&a, (struct option_set){0}, "{\"count\":[1]}", &err), -1);
     assert_string_equal(err.message, "'count' is an array; a single value is wanted");
-    assert_int_equal(apply(&a, 0, "{\"count\":\"x\"}", &err), -1);
+    assert_int_equal(apply(&a, (struct option_set){0}, "{\"count\":\"x\"}", &err), -1);
     assert_string_equal(err.message, "--count 'x' is not an integer");
-    assert_int_equal(apply(&a, 0, "{\"ids\":1}", &err), -1);
+    assert_int_equal(apply(&a, (struct option_set){0}, "{\"ids\":1}", &err), -1);
     assert_string_equal(err.message, "'ids' is a number; true or false is wanted");
-    assert_int_equal(apply(&a, 0, "{\"bands\":[1,\"x\"]}", &err), -1);
-    assert_int_equal(apply(&a, 0, "{\"count\":\"1\\u0000\"}", &err), -1);
+    assert_int_equal(apply(&a, (struct option_set){0}, "{\"bands\":[1,\"x\"]}", &err), -1);
+    assert_int_equal(apply(&a, (struct option_set){0}, "{\"count\":\"1\\u0000\"}", &err), -1);
     /* an option that never comes from a file is unknown there */
-    assert_int_equal(apply(&a, 0, "{\"tokenizer\":\"x\"}", &err), -1);
-    assert_int_equal(apply(&a, 0, "[1]", &err), -1);
+    assert_int_equal(apply(&a, (struct option_set){0}, "{\"tokenizer\":\"x\"}", &err), -1);
+    assert_int_equal(apply(&a, (struct option_set){0}, "[1]", &err), -1);
     assert_string_equal(err.message, "the document is an array; a mapping of options is wanted");
 }
 
