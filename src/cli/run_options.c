@@ -108,5 +108,7 @@ const struct option run_options[] = {
      .help = "print the outcome as one JSON document"},
     {"quiet", OPTION_FLAG, A(quiet), .not_in_file = true, .letter = 'q',
      .help = "no progress; warnings and errors only"},
+    {"burn", OPTION_DURATION, A(burn_ns), "TIME", "0", .not_in_file = true, .hidden = true,
+     .help = "spin that long before every read: what a client that is too slow does to a run"},
     OPTIONS_END,
 };

@@ -225,7 +225,11 @@ static int start(struct drive *d, struct error *err)
         .requests = c->plan->requests,
     };
     struct wire_loop_options loop = {
-        .on_done = on_done, .ctx = d, .user_time_only = strcmp(c->plan->time_source, "user") == 0};
+        .on_done = on_done,
+        .ctx = d,
+        .user_time_only = strcmp(c->plan->time_source, "user") == 0,
+        .burn_ns = c->burn_ns,
+    };
     struct prompts_source prompts = {
         .lane = c->lane,
         .corpus = c->corpus,

@@ -22,6 +22,7 @@ struct drive_config {
     const struct corpus_counter *counter; /* NULL */
     const struct tokenizer *tokenizer;    /* NULL */
     struct receipt_run *receipt;
+    int64_t burn_ns; /* of wire_loop_options */
     const struct load_progress *progress;
     struct load_state state;
     const volatile sig_atomic_t *stop; /* set by a signal; NULL */

@@ -339,6 +339,7 @@ static int measure_step(struct load *l, size_t i, struct error *err)
         .counter = counter_of(l),
         .tokenizer = l->options.tokenizer,
         .receipt = l->receipt,
+        .burn_ns = l->options.burn_ns,
         .progress = &l->options.progress,
         .state = {.lane = l->lanes[s->lane].record.role,
                   .band = s->band,

@@ -29,7 +29,8 @@ struct load_options {
     const struct tokenizer *tokenizer;           /* NULL with COUNT_SERVER_USAGE */
     const struct chat_named_template *templates; /* that lanes may be using; borrowed */
     size_t templates_n;
-    bool no_probe; /* do not ask what the lanes put around prompts */
+    bool no_probe;   /* do not ask what the lanes put around prompts */
+    int64_t burn_ns; /* spin that long before every read: to see a client refused; 0 */
     const char *out_dir;
     struct receipt_client client;
     /* Called once the lanes are known and before anything is written or timed: where the run is

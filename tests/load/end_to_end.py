@@ -385,17 +385,19 @@ def test_refused_parameters():
         check(f"{refused}: every request is ok", {s["outcome"] for s in samples(out)}, {"ok"})
 
 
-def main():
+TESTS = (test_protocol, test_requests_and_quiesce, test_no_stream, test_server_usage,
+         test_interrupted, test_interrupted_in_a_band, test_wrappers, test_failing,
+         test_warmup_failed, test_nothing_ok, test_bad_servers, test_refused_parameters)
+
+
+def main(tests=TESTS):
     work = tempfile.mkdtemp(prefix="tally-e2e-")
     os.chdir(work)
     try:
         code, _, err = tally("corpus", "make", "--tokenizer", TOKENIZER, "--tokens", "64",
                              "--count", "5", "--out", "w.jsonl")
         check("corpus make", code, 0)
-        for test in (test_protocol, test_requests_and_quiesce, test_no_stream, test_server_usage,
-                     test_interrupted, test_interrupted_in_a_band, test_wrappers, test_failing,
-                     test_warmup_failed, test_nothing_ok, test_bad_servers,
-                     test_refused_parameters):
+        for test in tests:
             test()
     finally:
         os.chdir("/")
