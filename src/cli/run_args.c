@@ -312,6 +312,7 @@ int run_inputs_init(struct run_inputs *in, const struct run_args *a, const struc
     take_plan(&in->options.plan, a, given);
     check_w1(in, a);
     in->options.burn_ns = a->burn_ns;
+    in->options.clock_step_ns = a->clock_step_ns;
     return run_inputs_lanes(in, a, err) < 0 || take_counting(in, a, err) < 0 ||
                    take_corpus(in, a, err) < 0 || take_templates(in, a, err) < 0
                ? -1

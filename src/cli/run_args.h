@@ -34,7 +34,7 @@ struct run_args {
     const char *out, *sign, *ledger, *same_model;
     struct option_list looks;
     bool dry_run, json, quiet;
-    int64_t burn_ns;
+    int64_t burn_ns, clock_step_ns;
 };
 
 extern const struct option run_options[];

@@ -110,5 +110,7 @@ const struct option run_options[] = {
      .help = "no progress; warnings and errors only"},
     {"burn", OPTION_DURATION, A(burn_ns), "TIME", "0", .not_in_file = true, .hidden = true,
      .help = "spin that long before every read: what a client that is too slow does to a run"},
+    {"step-clock", OPTION_DURATION, A(clock_step_ns), "TIME", "0", .not_in_file = true,
+     .hidden = true, .help = "take the real clock to be set forward by TIME when a window opens"},
     OPTIONS_END,
 };

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "load/schedstat.h"
+#include "wire/clock_map.h"
 
 #define LOOK_EVERY_NS (NS_PER_S / 5) /* at least so often: was there a signal? */
 
@@ -14,6 +15,7 @@ struct drive {
     struct wire_loop *loop;
     struct prompts *prompts;
     struct judge *judge;
+    struct clock_pair clocks;
     struct judge_job *held; /* ended, but the judge had no room for it */
     enum band_stage told;   /* stage that the judge was told of */
     bool cancelled, broken;
@@ -188,6 +190,27 @@ static const char *detail_of(struct drive *d, const struct judge_summary *sum)
     return kept;
 }
 
+/* COUNT_NONE and the like where the system does not say: clock_state has INT64_MIN and "". */
+static struct run_clock clock_of(struct drive *d, const struct clock_state *from,
+                                 const struct wire_loop_report *report)
+{
+    struct clock_state to;
+    bool told;
+
+    clock_state_read(&to);
+    told = to.freq_scaled_ppm != INT64_MIN;
+    return (struct run_clock){
+        .source = to.source[0] ? arena_cstr(d->config->arena, str_of(to.source)) : NULL,
+        .adjtimex_status = to.status,
+        /* of 2^-16 parts per million, which stay far below 2^32 */
+        .frequency_ppb = told ? to.freq_scaled_ppm * 1000 / 65536 : INT64_MIN,
+        .slew_ppb = clock_state_slew_ppb(from, &to),
+        .steps = report->clock_steps,
+        .largest_step_ns = report->clock_steps > 0 ? report->clock_step_ns : TIME_NONE,
+        .error_ns = report->clock_error_ns,
+    };
+}
+
 static void fill_record(struct drive *d, const struct judge_summary *sum,
                         const struct run_client_load *client)
 {
@@ -212,6 +235,20 @@ static void fill_record(struct drive *d, const struct judge_summary *sum,
     d->out->client = *client;
 }
 
+static int64_t mono(void *ctx)
+{
+    (void)ctx;
+    return clock_mono_ns();
+}
+
+static int64_t stepped_real(void *ctx)
+{
+    struct drive *d = ctx;
+
+    return clock_real_ns() +
+           (d->band && band_stage(d->band) >= BAND_WINDOW ? d->config->clock_step_ns : 0);
+}
+
 static int start(struct drive *d, struct error *err)
 {
     const struct drive_config *c = d->config;
@@ -229,6 +266,7 @@ static int start(struct drive *d, struct error *err)
         .ctx = d,
         .user_time_only = strcmp(c->plan->time_source, "user") == 0,
         .burn_ns = c->burn_ns,
+        .clocks = c->clock_step_ns ? &d->clocks : NULL,
     };
     struct prompts_source prompts = {
         .lane = c->lane,
@@ -254,6 +292,7 @@ static int start(struct drive *d, struct error *err)
         .ctx = d,
     };
 
+    d->clocks = (struct clock_pair){mono, stepped_real, d};
     if (wire_loop_new(&d->loop, &loop, err) < 0 || prompts_start(&d->prompts, &prompts, err) < 0)
         return -1;
     prompts_wait_ready(d->prompts);
@@ -269,11 +308,15 @@ static int measure(struct drive *d, struct error *err)
     int64_t cpu_ns = clock_thread_cpu_ns(), wall_ns = clock_mono_ns();
     int64_t queued_ns = schedstat_wait_ns();
     struct wire_loop_report report;
+    struct clock_state clocks;
     int rc;
+
+    clock_state_read(&clocks);
 
     wire_loop_mark(d->loop);
     rc = run_loop(d, err);
     wire_loop_report(d->loop, &report);
+    d->out->clock = clock_of(d, &clocks, &report);
 
     client.loop_cpu_ns = clock_thread_cpu_ns() - cpu_ns;
     client.wall_ns = clock_mono_ns() - wall_ns;
@@ -310,6 +353,12 @@ int drive_band(const struct drive_config *config, struct run_band *out, struct e
                              .t_open_ns = TIME_NONE,
                              .t_close_ns = TIME_NONE,
                              .t_drained_ns = TIME_NONE,
+                             .clock = {.adjtimex_status = INT64_MIN,
+                                       .frequency_ppb = INT64_MIN,
+                                       .slew_ppb = INT64_MIN,
+                                       .steps = COUNT_NONE,
+                                       .largest_step_ns = TIME_NONE,
+                                       .error_ns = COUNT_NONE},
                              .status = STATUS_UNMEASURED,
                              .reason = "client_error"};
     if (receipt_band_open(config->receipt, out->lane, out->band, out->replicate, err) < 0)

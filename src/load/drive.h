@@ -23,6 +23,7 @@ struct drive_config {
     const struct tokenizer *tokenizer;    /* NULL */
     struct receipt_run *receipt;
     int64_t burn_ns; /* of wire_loop_options */
+    int64_t clock_step_ns;
     const struct load_progress *progress;
     struct load_state state;
     const volatile sig_atomic_t *stop; /* set by a signal; NULL */

@@ -340,6 +340,7 @@ static int measure_step(struct load *l, size_t i, struct error *err)
         .tokenizer = l->options.tokenizer,
         .receipt = l->receipt,
         .burn_ns = l->options.burn_ns,
+        .clock_step_ns = l->options.clock_step_ns,
         .progress = &l->options.progress,
         .state = {.lane = l->lanes[s->lane].record.role,
                   .band = s->band,

@@ -31,6 +31,9 @@ struct load_options {
     size_t templates_n;
     bool no_probe;   /* do not ask what the lanes put around prompts */
     int64_t burn_ns; /* spin that long before every read: to see a client refused; 0 */
+    /* Take the real clock to be set forward by so much when a window opens: to see a band marked;
+     * 0. */
+    int64_t clock_step_ns;
     const char *out_dir;
     struct receipt_client client;
     /* Called once the lanes are known and before anything is written or timed: where the run is

@@ -82,7 +82,10 @@ void metrics_facts_from_run(struct metrics_band_facts *f, const struct run_plan 
         .t_drained_ns = band->t_drained_ns,
         .stream = plan->stream,
         .open_loop = plan->load_model && strcmp(plan->load_model, "closed") != 0,
-        .kernel_time = plan->time_source && strcmp(plan->time_source, "kernel") == 0,
+        /* what the kernel stamped with a clock that was set meanwhile is worth nothing */
+        .kernel_time =
+            plan->time_source && strcmp(plan->time_source, "kernel") == 0 && band->clock.steps <= 0,
+        .clock_steps = band->clock.steps,
         .cold = plan->prompt_policy && strcmp(plan->prompt_policy, "unique") == 0,
         .source = metrics_source_find(plan->output_count_source),
         .assignment = metrics_assignment_find(plan->token_assignment),
@@ -206,6 +209,8 @@ static void judge(struct band_work *w)
         out->flags |= 1u << FLAG_ZERO_TOKEN;
     if (out->work.departed_requests > 0)
         out->flags |= 1u << FLAG_DEPARTS;
+    if (w->facts->clock_steps > 0)
+        out->flags |= 1u << FLAG_CLOCK;
     out->suspect = out->flags != 0;
 }
 

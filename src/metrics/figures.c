@@ -35,8 +35,10 @@ static int64_t send_lag(const struct sample *s)
     return late > 0 ? late : 0;
 }
 
-/* User time less the lower bound. What the kernel had by t_kernel cannot have come later: a lower
- * bound above it (a wake-up slower than the calibrated one) is no bound. */
+/* User time less the lower bound, which the kernel's time may have moved: where the clock that the
+ * kernel stamps with was set meanwhile, nobody knows it. What the kernel had by t_kernel cannot
+ * have come later: a lower bound above it (a wake-up slower than the calibrated one) is no bound.
+ */
 static int64_t read_lag(const struct sample_read_stamp *r)
 {
     int64_t lower = r->t_lower_ns;
@@ -80,7 +82,7 @@ static int stamps(struct band_work *w, struct error *err)
         int64_t late = send_lag(s);
         if (late != COUNT_NONE)
             sent[sends++] = late;
-        for (size_t k = 0; k < s->reads_n; k++)
+        for (size_t k = 0; k < s->reads_n && w->facts->clock_steps <= 0; k++)
             if (read_lag(&s->reads[k]) != COUNT_NONE)
                 lags[n++] = read_lag(&s->reads[k]);
         count_shared_reads(s, &with, &several);

@@ -53,6 +53,7 @@ struct metrics_band_facts {
     bool open_loop;                              /* arrivals were planned */
     int64_t unsent;                              /* open loop: planned, never sent */
     bool kernel_time;                            /* an arrival is the kernel's stamp, if any */
+    int64_t clock_steps;                         /* of the real clock in the band; COUNT_NONE */
     bool cold;                                   /* cached prompt tokens are unexpected */
     enum metrics_source source;                  /* the run's output_count_source */
     enum metrics_assignment

@@ -158,7 +158,8 @@ enum metrics_assignment {
     X(FLAG_CACHED, "cached_tokens", "cached prompt tokens in a cold workload")             \
     X(FLAG_DEGENERATE, "degenerate_output", "outputs that repeat one token over and over") \
     X(FLAG_ZERO_TOKEN, "zero_token_answers", "requests that ended ok without a token")     \
-    X(FLAG_DEPARTS, "prompt_departs", "a reported prompt count is not the predicted one")
+    X(FLAG_DEPARTS, "prompt_departs", "a reported prompt count is not the predicted one")  \
+    X(FLAG_CLOCK, "clock_stepped", "the real clock was set while the band ran")
 
 enum metrics_flag {
 #define X(id, key, help) id,

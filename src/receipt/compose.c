@@ -163,6 +163,11 @@ static void put_band(struct composer *c, size_t i)
     snprintf(path, sizeof path, "bands.%zu.client_load", i);
     form_write(&form_client_load, &b->client, path, &c->nulls, &c->w);
     json_end_object(&c->w);
+    json_key(&c->w, "clock");
+    json_begin_object(&c->w);
+    snprintf(path, sizeof path, "bands.%zu.clock", i);
+    form_write(&form_band_clock, &b->clock, path, &c->nulls, &c->w);
+    json_end_object(&c->w);
     json_key(&c->w, "samples");
     json_begin_object(&c->w);
     json_key(&c->w, "file");

@@ -92,6 +92,7 @@ static bool is_null(const struct form_member *m, const void *p)
     case FORM_SPAN:
         return *(const int64_t *)p == COUNT_NONE;
     case FORM_TIME:
+    case FORM_INT:
         return *(const int64_t *)p == TIME_NONE;
     case FORM_LOAD:
         return *(const double *)p < 0;
@@ -126,6 +127,7 @@ static void put_member(const struct form_member *m, const void *p, struct json_w
     case FORM_ZERO:
     case FORM_COUNT:
     case FORM_SIGNED:
+    case FORM_INT:
         json_put_i64(w, *(const int64_t *)p);
         break;
     case FORM_MS:
@@ -280,6 +282,8 @@ static int take_member(const struct form_member *m, void *p, const struct json *
         return read_i32(p, v);
     case FORM_I64:
         return read_i64(p, v, INT64_MIN);
+    case FORM_INT:
+        return read_i64(p, v, INT64_MIN + 1);
     case FORM_SIGNED:
         return json_i64(p, v);
     case FORM_ZERO:
@@ -323,6 +327,7 @@ static void set_null(const struct form_member *m, void *p)
         *(int64_t *)p = COUNT_NONE;
         break;
     case FORM_TIME:
+    case FORM_INT:
         *(int64_t *)p = TIME_NONE;
         break;
     case FORM_LOAD:

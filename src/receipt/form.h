@@ -34,6 +34,7 @@ enum form_type {
     FORM_ZERO,   /* int64_t; 0 is null */
     FORM_COUNT,  /* int64_t; COUNT_NONE is null */
     FORM_SIGNED, /* the same, that may be negative otherwise */
+    FORM_INT,    /* int64_t; INT64_MIN is null */
     FORM_MS,     /* int64_t ns, printed as ms */
     FORM_TIME,   /* the same; TIME_NONE is null */
     FORM_SPAN,   /* the same; COUNT_NONE is null */

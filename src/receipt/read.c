@@ -248,6 +248,9 @@ static int read_band(struct reader *rd, const struct json *v, size_t i, struct r
     if (form_read(&form_client_load, &b->client, child(v, "client_load"), where, arena, rd->err) <
         0)
         return -1;
+    snprintf(where, sizeof where, "%s.clock", path);
+    if (form_read(&form_band_clock, &b->clock, child(v, "clock"), where, arena, rd->err) < 0)
+        return -1;
     return read_band_samples(rd, v, path, b);
 }
 

@@ -5,6 +5,7 @@
 #define PLAN(member) offsetof(struct run_plan, member)
 #define LANE(member) offsetof(struct run_lane, member)
 #define BAND(member) offsetof(struct run_band, member)
+#define CLOCK(member) offsetof(struct run_clock, member)
 #define LOAD(member) offsetof(struct run_client_load, member)
 
 static const struct form_member clock_members[] = {
@@ -99,6 +100,17 @@ static const struct form_member client_load_members[] = {
     {"loop_lag_max_ms", FORM_SPAN, LOAD(loop_lag_max_ns), "not_recorded"},
 };
 FORM(form_client_load, client_load_members);
+
+static const struct form_member band_clock_members[] = {
+    {"source", FORM_STR, CLOCK(source), "not_told"},
+    {"adjtimex_status", FORM_INT, CLOCK(adjtimex_status), "not_told"},
+    {"frequency_ppb", FORM_INT, CLOCK(frequency_ppb), "not_told"},
+    {"slew_ppb", FORM_INT, CLOCK(slew_ppb), "not_told"},
+    {"steps", FORM_COUNT, CLOCK(steps), "not_recorded"},
+    {"largest_step_ms", FORM_TIME, CLOCK(largest_step_ns), "no_step"},
+    {"error_ms", FORM_SPAN, CLOCK(error_ns), "not_recorded"},
+};
+FORM(form_band_clock, band_clock_members);
 
 static const struct form_member band_time_members[] = {
     {"start_ms", FORM_TIME, BAND(t_start_ns), "never_reached"},

@@ -94,6 +94,17 @@ struct run_client_load {
     int64_t loop_lag_p50_ns, loop_lag_p99_ns, loop_lag_max_ns; /* COUNT_NONE */
 };
 
+/* What the clocks did over a band. Members are COUNT_NONE, INT64_MIN or NULL where nobody said. */
+struct run_clock {
+    const char *source;      /* the kernel's clock source */
+    int64_t adjtimex_status; /* its STA_* bits at the band's end */
+    int64_t frequency_ppb;   /* by which adjtimex corrects the clock */
+    int64_t slew_ppb;        /* how much faster the monotonic clock ran than the raw one */
+    int64_t steps;           /* of the real clock against the monotonic one */
+    int64_t largest_step_ns; /* with its sign; TIME_NONE without any */
+    int64_t error_ns;        /* worst half-width of the map between the two */
+};
+
 struct run_band {
     size_t lane; /* index into lanes */
     int32_t band, replicate;
@@ -105,6 +116,7 @@ struct run_band {
      * them: what the samples are held against. COUNT_NONE where it was not counted. */
     int64_t issued, issued_warmup;
     struct run_client_load client;
+    struct run_clock clock;
     const char *sample_file;        /* name within the run directory */
     char sample_sha256[SHA256_HEX]; /* of the stored bytes */
 };

@@ -29,6 +29,7 @@
 
 struct wire_loop;
 struct wire_endpoint;
+struct clock_pair; /* wire/clock_map.h */
 
 /* Where a lane's requests go, and how; strings are copied. */
 struct wire_endpoint_options {
@@ -95,7 +96,8 @@ struct wire_loop_options {
     int32_t max_in_flight; /* 0: no cap */
     bool user_time_only;   /* leave kernel receive times alone even where there are any */
     int64_t wakeup_ns;     /* calibrated wake-up latency; 0: wire_loop_new calibrates (20 ms) */
-    int64_t burn_ns;       /* spin that long before every read: to try what saturation does */
+    const struct clock_pair *clocks; /* what the kernel's times are mapped by; NULL: the system's */
+    int64_t burn_ns; /* spin that long before every read: to try what saturation does */
 };
 
 int wire_loop_new(struct wire_loop **out, const struct wire_loop_options *o,

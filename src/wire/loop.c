@@ -295,7 +295,7 @@ int wire_loop_new(struct wire_loop **out, const struct wire_loop_options *o, str
     curl_multi_setopt(loop->multi, CURLMOPT_TIMERDATA, loop);
     /* Else the pool is cut to four connections a running transfer whenever load pauses. */
     curl_multi_setopt(loop->multi, CURLMOPT_MAXCONNECTS, (long)SOCKETS_MAX);
-    clock_map_init(&loop->map, &clock_pair_system);
+    clock_map_init(&loop->map, loop->o.clocks ? loop->o.clocks : &clock_pair_system);
     clock_map_look(&loop->map);
     *out = loop;
     return 0;

@@ -33,8 +33,37 @@ def test_slow_client():
           "--burn" in r["client"]["command_line"], True)
 
 
+def test_clock():
+    """The clock's state stands in every band; one that is set meanwhile marks the band."""
+    with Server("--profile", "llama-server", "--decode-base", "10ms") as a:
+        for out, words in (("steady", ()), ("stepped", ("--step-clock", "3s"))):
+            run(out, "--lane", a.url, "--bands", "1", "--replicates", "1", "--requests", "4",
+                "--max-tokens", "8", *words)
+    steady, stepped = (receipt(d)["bands"][0] for d in ("steady", "stepped"))
+    check("the real clock was not set",
+          (steady["clock"]["steps"], steady["clock"]["largest_step_ms"],
+           "clock_stepped" in steady["validity"]["flags"]), (0, None, False))
+    check("without a step the largest is null, with its reason",
+          receipt("steady")["unproduced_fields"]["bands.0.clock.largest_step_ms"], "no_step")
+    check("the two clocks were laid beside each other", steady["clock"]["error_ms"] >= 0, True)
+    if sys.platform == "linux":
+        ppb = steady["clock"]["slew_ppb"]
+        check("the monotonic clock was held against the raw one: NTP slews less than 1 %",
+              ppb is not None and abs(ppb) < 10**7, True)
+    check("it was set by three seconds: one step",
+          (stepped["clock"]["steps"], round(stepped["clock"]["largest_step_ms"])), (1, 3000))
+    check("the band is marked", "clock_stepped" in stepped["validity"]["flags"], True)
+    check("its read lag is not judged", "read_lag" in stepped["validity"]["not_judged"], True)
+    first = [min(r["t_user"] for r in s["reads"]) - s["t_sent"] for s in e2e.samples("stepped")
+             if s["phase"] == "window"]
+    p50 = sorted(first)[(len(first) + 1) // 2 - 1]
+    check("its times are user times", e2e.ms_to_ns(stepped["metrics"]["ttfb_ms"]["p50"]), p50)
+    code, out, _ = e2e.tally("verify", "stepped")
+    check("it verifies", (code, "self-consistent, unsigned" in out), (0, True))
+
+
 def main():
-    return e2e.main((test_slow_client,))
+    return e2e.main((test_slow_client, test_clock))
 
 
 if __name__ == "__main__":

@@ -249,6 +249,44 @@ static void kernel_time(void **state)
     assert_int_equal(METRIC(METRIC_CHUNK_GAP)->n, 1);
 }
 
+/* Spec section 6: a step of the real clock makes the band use user time, SUSPECT; what the kernel's
+ * stamps say of lags is then no more known than they are. */
+static void the_clock_was_set(void **state)
+{
+    (void)state;
+    struct run_plan plan;
+    struct run_lane lane = {.role = "subject"};
+    struct run_band b = {.band = 1, .replicate = 1, .clock.steps = 0};
+    struct metrics_band_facts f;
+    run_plan_init(&plan);
+    plan.time_source = "kernel";
+    metrics_facts_from_run(&f, &plan, &lane, &b);
+    assert_true(f.kernel_time);
+    b.clock.steps = COUNT_NONE; /* not looked at */
+    metrics_facts_from_run(&f, &plan, &lane, &b);
+    assert_true(f.kernel_time);
+    b.clock.steps = 1;
+    metrics_facts_from_run(&f, &plan, &lane, &b);
+    assert_false(f.kernel_time);
+
+    struct metrics_band_facts of = facts_of(0, 1000);
+    make(&m[0], 0, 0);
+    arrive(&m[0], 10, EVENT_TEXT, "a", 1);
+    arrive(&m[0], 40, EVENT_TEXT, "b", 1);
+    m[0].reads[0].t_kernel_ns = 8 * MS;
+    end(&m[0], 60, OUTCOME_OK);
+    compute(1, &of);
+    assert_int_equal(band.flags & 1u << FLAG_CLOCK, 0);
+    assert_int_equal(band.client.read_lag.n, 2);
+    of.clock_steps = f.clock_steps;
+    compute(1, &of);
+    assert_int_equal(band.flags, 1u << FLAG_CLOCK);
+    assert_true(band.suspect);
+    assert_ms(METRIC_TTFT, STAT_P50, 10);
+    assert_int_equal(band.client.read_lag.n, 0);
+    assert_true(band.client.unknown & 1u << CLIENT_READ_LAG);
+}
+
 static void case_36_streaming_off(void **state)
 {
     (void)state;
@@ -409,6 +447,7 @@ int main(void)
         cmocka_unit_test(assignment),
         cmocka_unit_test(arrivals_share_a_stamp),
         cmocka_unit_test(kernel_time),
+        cmocka_unit_test(the_clock_was_set),
         cmocka_unit_test(case_36_streaming_off),
         cmocka_unit_test(connections),
         cmocka_unit_test(prefill_rate),

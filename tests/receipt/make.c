@@ -190,7 +190,13 @@ static void add_band(struct make *m, struct receipt_run *r, struct run_band *b, 
                                       .run_queue_wait_ns = 1000000,
                                       .loop_lag_p50_ns = 2000,
                                       .loop_lag_p99_ns = 9000,
-                                      .loop_lag_max_ns = 30000}};
+                                      .loop_lag_max_ns = 30000},
+                           .clock = {.source = "tsc",
+                                     .adjtimex_status = 8193,
+                                     .frequency_ppb = -1,
+                                     .slew_ppb = 12345,
+                                     .largest_step_ns = TIME_NONE,
+                                     .error_ns = 40}};
     b->t_close_ns = b->t_open_ns + m->window_s * NS_PER_S;
     b->t_drained_ns = b->t_close_ns + 20 * NS_PER_MS;
     if (receipt_band_open(r, b->lane, b->band, b->replicate, &err) < 0)

@@ -18,6 +18,7 @@
 #include "base/file.h"
 #include "record/sample.h"
 #include "wire/clock_map.h"
+#include "wire/http.h"
 #include "wire/kernel_time.h"
 #include "wire/lag.h"
 #include "wire/poller.h"
@@ -92,6 +93,46 @@ static void steps_are_found_and_nothing_else(void **state)
     assert_int_equal(m.largest_step_ns, -5000000);
     assert_int_equal(m.offset_ns, f.offset_ns);
     assert_int_equal(m.looks, 5);
+}
+
+static int64_t true_mono(void *ctx)
+{
+    (void)ctx;
+    return clock_mono_ns();
+}
+
+static int64_t set_forward(void *ctx)
+{
+    return clock_real_ns() + *(int64_t *)ctx;
+}
+
+/* A band is one mark to report: a clock that is set within it is told of, also when it is set back
+ * again; one that was set before it is no matter. */
+static void a_step_is_told_by_the_loop(void **state)
+{
+    (void)state;
+    struct error err = {0};
+    struct wire_loop *loop;
+    struct wire_loop_report r;
+    int64_t by = 0;
+    const struct clock_pair clocks = {true_mono, set_forward, &by};
+    const struct wire_loop_options o = {.wakeup_ns = NS_PER_MS, .clocks = &clocks};
+    assert_int_equal(wire_loop_new(&loop, &o, &err), 0);
+    by = 5 * NS_PER_S;
+    wire_loop_mark(loop);
+    wire_loop_report(loop, &r);
+    assert_int_equal(r.clock_steps, 0);
+    assert_true(r.clock_error_ns >= 0);
+    by = 2 * NS_PER_S;
+    wire_loop_report(loop, &r);
+    assert_int_equal(r.clock_steps, 1);
+    /* Three seconds back, as near as two looks can tell. */
+    assert_true(r.clock_step_ns + 3 * NS_PER_S < NS_PER_MS &&
+                r.clock_step_ns + 3 * NS_PER_S > -NS_PER_MS);
+    wire_loop_mark(loop);
+    wire_loop_report(loop, &r);
+    assert_int_equal(r.clock_steps, 0);
+    wire_loop_free(loop);
 }
 
 static void the_systems_clocks(void **state)
@@ -324,6 +365,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_narrowest_sandwich_counts),
         cmocka_unit_test(steps_are_found_and_nothing_else),
+        cmocka_unit_test(a_step_is_told_by_the_loop),
         cmocka_unit_test(the_systems_clocks),
         cmocka_unit_test(slew_in_parts_per_billion),
         cmocka_unit_test(lags_by_rank),
