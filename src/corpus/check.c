@@ -12,6 +12,9 @@ static int refuse(const struct corpus *c, int64_t line, const char *rule, struct
 
 static int make_again(const struct corpus *c, struct error *err)
 {
+    if (c->promise.tokens == CORPUS_NOT_PROMISED)
+        return error_remedy(err, "make the corpus again with this tokenizer (tally corpus make), "
+                                 "or give the tokenizer it was made with");
     return error_remedy(err,
                         "make the corpus again with this tokenizer (tally corpus make --tokens "
                         "%lld --tolerance %lld), or give the tokenizer it was made with",
@@ -81,12 +84,13 @@ static int check_band(const struct corpus *c, const struct corpus_item *item, in
                       struct error *err)
 {
     const struct corpus_promise *p = &c->promise;
-    int64_t off = p->tokens == CORPUS_NOT_PROMISED ? 0 : llabs(n - p->tokens);
+    int64_t want = corpus_target(c, item);
+    int64_t off = want == CORPUS_NOT_PROMISED ? 0 : llabs(n - want);
 
     if (off > 0 && off > p->tolerance) {
         error_set(err, ERROR_REFUSED,
                   "prompt '%.*s' has %lld tokens; the corpus promises %lld +- %lld",
-                  STR_ARG(item->id), (long long)n, (long long)p->tokens, (long long)p->tolerance);
+                  STR_ARG(item->id), (long long)n, (long long)want, (long long)p->tolerance);
         make_again(c, err);
         return refuse(c, item->line, "corpus.tokens", err);
     }
@@ -97,6 +101,86 @@ static int check_band(const struct corpus *c, const struct corpus_item *item, in
         return refuse(c, item->line, "corpus.item_tokens", err);
     }
     return 0;
+}
+
+/* Shares -------------------------------------------------------------------------------------- */
+
+static int no_such_length(const struct corpus *c, const struct corpus_item *item, int64_t tokens,
+                          const char *what, struct error *err)
+{
+    error_set(err, ERROR_REFUSED, "prompt '%.*s' %s %lld tokens, which the corpus does not promise",
+              STR_ARG(item->id), what, (long long)tokens);
+    make_again(c, err);
+    return refuse(c, item->line, "corpus.mixture", err);
+}
+
+static int check_shares(const struct corpus *c, const struct mixture *m, const int64_t *have,
+                        const char *what, struct error *err)
+{
+    for (size_t i = 0; i < m->n; i++) {
+        int64_t percent = m->of[i].percent, n = (int64_t)c->n;
+        if (have[i] * 100 == n * percent)
+            continue;
+        error_set(err, ERROR_REFUSED,
+                  "%lld of %lld prompts %s %lld tokens; the corpus promises %lld %% of them",
+                  (long long)have[i], (long long)n, what, (long long)m->of[i].tokens,
+                  (long long)percent);
+        error_remedy(err, "lines are missing or were added: make the corpus again");
+        return refuse(c, 1, "corpus.mixture", err);
+    }
+    return 0;
+}
+
+/* That long prompts do not have the short answers, or the other way round: of every length each
+ * answer has its share to within two, which is what dealing them out leaves over. */
+static int check_independent(const struct corpus *c, const struct corpus_seen *seen,
+                             int64_t (*both)[MIXTURE_MAX], struct error *err)
+{
+    const struct corpus_promise *p = &c->promise;
+
+    for (size_t i = 0; i < p->mixture.n; i++)
+        for (size_t k = 0; k < p->outputs.n; k++) {
+            int64_t off = 100 * both[i][k] - seen->of[i] * p->outputs.of[k].percent;
+            if (llabs(off) < 200)
+                continue;
+            error_set(err, ERROR_REFUSED,
+                      "of %lld prompts of %lld tokens %lld are to be answered with %lld; the "
+                      "corpus promises %lld %% of every length",
+                      (long long)seen->of[i], (long long)p->mixture.of[i].tokens,
+                      (long long)both[i][k], (long long)p->outputs.of[k].tokens,
+                      (long long)p->outputs.of[k].percent);
+            error_remedy(err, "make the corpus again: tally corpus make --mixture");
+            return refuse(c, 1, "corpus.mixture", err);
+        }
+    return 0;
+}
+
+static int check_mixture(const struct corpus *c, struct corpus_seen *seen, struct error *err)
+{
+    const struct corpus_promise *p = &c->promise;
+    int64_t both[MIXTURE_MAX][MIXTURE_MAX] = {{0}};
+
+    if (p->mixture.n == 0 && p->outputs.n == 0)
+        return 0;
+    for (size_t i = 0; i < c->n; i++) {
+        const struct corpus_item *item = &c->items[i];
+        size_t length = mixture_find(&p->mixture, item->tokens, p->tolerance);
+        size_t answer = mixture_find(&p->outputs, item->max_tokens, 0);
+        if (p->mixture.n > 0 && length == MIXTURE_NONE)
+            return no_such_length(c, item, item->tokens, "has", err);
+        if (p->outputs.n > 0 && answer == MIXTURE_NONE)
+            return no_such_length(c, item, item->max_tokens, "is to be answered with", err);
+        if (length != MIXTURE_NONE)
+            seen->of[length]++;
+        if (answer != MIXTURE_NONE)
+            seen->outputs[answer]++;
+        if (length != MIXTURE_NONE && answer != MIXTURE_NONE)
+            both[length][answer]++;
+    }
+    if (check_shares(c, &p->mixture, seen->of, "have", err) < 0 ||
+        check_shares(c, &p->outputs, seen->outputs, "are to be answered with", err) < 0)
+        return -1;
+    return check_independent(c, seen, both, err);
 }
 
 static int check_items(const struct corpus *c, const struct corpus_counter *counter,
@@ -132,14 +216,16 @@ int corpus_check(const struct corpus *c, const struct corpus_counter *counter,
     int64_t *repeats;
     int rc;
 
-    *seen = (struct corpus_seen){0, CORPUS_NOT_PROMISED, CORPUS_NOT_PROMISED};
+    *seen =
+        (struct corpus_seen){.tokens_min = CORPUS_NOT_PROMISED, .tokens_max = CORPUS_NOT_PROMISED};
     if (!c->promise.stated) {
         error_set(err, ERROR_REFUSED, "the corpus promises nothing: it has no _meta line");
         error_remedy(err, "make one that does: tally corpus make --tokenizer FILE --tokens 512 "
                           "--tolerance 8 --count 64 --seed 7 -o FILE");
         return refuse(c, 1, "corpus.meta", err);
     }
-    if (check_tokenizer(c, with, err) < 0 || check_count(c, err) < 0)
+    if (check_tokenizer(c, with, err) < 0 || check_count(c, err) < 0 ||
+        check_mixture(c, seen, err) < 0)
         return -1;
     repeats = find_repeats(c);
     if (!repeats)

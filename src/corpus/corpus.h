@@ -10,6 +10,9 @@
  * First line: {"_meta": {"format": "tally-corpus-1", "count": 64, "tokens": 512, ...}}; then one
  * object a line: {"id": "p0001", "text": "...", "tokens": 512}. `tokens` counts the text alone:
  * no special tokens added, and text that spells one is one unless special_text says plain.
+ * Instead of one length a corpus may promise a mixture of them, "mixture": [{"tokens": 128,
+ * "percent": 40}, ...], and "outputs" likewise: how many tokens the answers are to have; each line
+ * then says its own "tokens" and "max_tokens", and the shares are exact.
  * A file without _meta is read too (of each line "text", or "prompt", and "id" where there is one);
  * it promises nothing, and whoever needs a promise refuses it.
  *
@@ -26,6 +29,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/str.h"
+#include "record/mixture.h"
 
 #define CORPUS_FORMAT "tally-corpus-1"
 #define CORPUS_GENERATOR "tally corpus make"
@@ -33,7 +37,7 @@
 #define CORPUS_LINE_MAX ((size_t)16 << 20)
 #define CORPUS_BYTES_MAX ((size_t)1 << 30)
 #define CORPUS_ITEMS_MAX 1000000
-#define CORPUS_TOKENS_MAX 1000000
+#define CORPUS_TOKENS_MAX MIXTURE_TOKENS_MAX
 #define CORPUS_ID_MAX 64
 #define CORPUS_NOT_PROMISED INT64_C(-1)
 
@@ -52,6 +56,7 @@ struct corpus_tokenizer {
 struct corpus_promise {
     bool stated;                            /* there is a _meta line */
     int64_t count, tokens, tolerance, seed; /* CORPUS_NOT_PROMISED */
+    struct mixture mixture, outputs;        /* of lengths, instead of tokens; n = 0 */
     int64_t generator_version;              /* CORPUS_NOT_PROMISED */
     const char *generator;                  /* NULL */
     const char *special_text;               /* "parsed" or "plain"; NULL: parsed */
@@ -61,7 +66,8 @@ struct corpus_promise {
 
 struct corpus_item {
     struct str id, text;
-    int64_t tokens; /* as the file says; CORPUS_NOT_PROMISED */
+    int64_t tokens;     /* as the file says; CORPUS_NOT_PROMISED */
+    int64_t max_tokens; /* of its answer; in all lines or in none; CORPUS_NOT_PROMISED */
     int64_t line;
 };
 
@@ -79,15 +85,21 @@ int corpus_read(struct corpus *c, const char *path, struct error *err) TALLY_MUS
 int corpus_read_bytes(struct corpus *c, struct str bytes, const char *name,
                       struct error *err) TALLY_MUST_CHECK;
 void corpus_release(struct corpus *c);
+/* Tokens that the corpus promises for one of its items; CORPUS_NOT_PROMISED. */
+int64_t corpus_target(const struct corpus *c, const struct corpus_item *item);
 
 struct corpus_spec {
     int64_t count, tokens, tolerance, seed;
-    const char *special_text; /* "parsed" or "plain" */
+    struct mixture mixture, outputs; /* mixture.n > 0: instead of tokens; outputs.n = 0: none */
+    const char *special_text;        /* "parsed" or "plain" */
     struct corpus_tokenizer tokenizer;
 };
 
 /* Appends the whole file to out. The same spec and tokenizer give the same bytes. ERROR_UNSUPPORTED
- * where this tokenizer makes no text of exactly so many tokens, or not enough distinct ones. */
+ * where this tokenizer makes no text of exactly so many tokens, or not enough distinct ones;
+ * ERROR_USAGE where a share of the mixture is no whole number of prompts, or two lengths of it lie
+ * so near that a prompt could be of either. The prompts of a mixture stand in an order drawn from
+ * the seed. */
 int corpus_make(const struct corpus_spec *spec, const struct corpus_counter *counter,
                 struct buf *out, struct error *err) TALLY_MUST_CHECK;
 
@@ -95,12 +107,14 @@ int corpus_make(const struct corpus_spec *spec, const struct corpus_counter *cou
 struct corpus_seen {
     int64_t count;
     int64_t tokens_min, tokens_max; /* over the items counted; CORPUS_NOT_PROMISED before any */
+    int64_t of[MIXTURE_MAX], outputs[MIXTURE_MAX]; /* by length of the promised mixtures */
 };
 
-/* Asserts every promise: count, each item's own "tokens", the band tokens +- tolerance,
- * distinctness, and, where `with` is given, that the vocabulary is the one promised. ERROR_REFUSED
- * names the first record that breaks one (file, line), what was seen, and the remedy; a corpus
- * that promises nothing is refused. */
+/* Asserts every promise: count, each item's own "tokens", the band tokens +- tolerance (in a
+ * mixture: of its own length), the shares of a mixture and of the outputs and that neither goes
+ * with the other, distinctness, and, where `with` is given, that the vocabulary is the one
+ * promised. ERROR_REFUSED names the first record that breaks one (file, line), what was seen, and
+ * the remedy; a corpus that promises nothing is refused. */
 int corpus_check(const struct corpus *c, const struct corpus_counter *counter,
                  const struct corpus_tokenizer *with, struct corpus_seen *seen,
                  struct error *err) TALLY_MUST_CHECK;

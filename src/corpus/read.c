@@ -90,11 +90,20 @@ static int read_tokenizer(struct reading *r, const struct json *meta, struct err
     return 0;
 }
 
+static int read_mixture(struct mixture *m, const struct json *meta, const char *name,
+                        struct error *err)
+{
+    if (!json_get(meta, name))
+        return 0;
+    return mixture_read(m, json_get(meta, name), err) < 0 ? error_wrap(err, "'%s'", name) : 0;
+}
+
 static int read_meta(struct reading *r, const struct json *meta, struct error *err)
 {
     static const char *const names[] = {
-        "format",   "generator", "generator_version", "count",     "tokens", "tolerance",
-        "distinct", "seed",      "special_text",      "tokenizer", NULL};
+        "format",   "generator", "generator_version", "count",     "tokens",  "tolerance",
+        "distinct", "seed",      "special_text",      "tokenizer", "mixture", "outputs",
+        NULL};
     struct corpus_promise *p = &r->c->promise;
     struct str format;
 
@@ -115,12 +124,16 @@ static int read_meta(struct reading *r, const struct json *meta, struct error *e
         promise_i64(&p->tolerance, meta, "tolerance", err) < 0 ||
         (json_get(meta, "seed") && json_need_i64(&p->seed, meta, "seed", err) < 0) ||
         (json_get(meta, "distinct") && json_need_bool(&p->distinct, meta, "distinct", err) < 0) ||
-        read_tokenizer(r, meta, err) < 0)
+        read_tokenizer(r, meta, err) < 0 || read_mixture(&p->mixture, meta, "mixture", err) < 0 ||
+        read_mixture(&p->outputs, meta, "outputs", err) < 0)
         return -1;
+    if (p->mixture.n > 0 && p->tokens != CORPUS_NOT_PROMISED)
+        return error_set(err, ERROR_INPUT, "'tokens' and 'mixture' are both promised");
     if (p->special_text && !str_eq(str_of(p->special_text), STR("parsed")) &&
         !str_eq(str_of(p->special_text), STR("plain")))
         return error_set(err, ERROR_INPUT, "'special_text' is neither 'parsed' nor 'plain'");
-    if (p->tokens != CORPUS_NOT_PROMISED && p->tolerance == CORPUS_NOT_PROMISED)
+    if ((p->tokens != CORPUS_NOT_PROMISED || p->mixture.n > 0) &&
+        p->tolerance == CORPUS_NOT_PROMISED)
         p->tolerance = 0;
     p->stated = true;
     return 0;
@@ -144,9 +157,29 @@ static int add_item(struct reading *r, const struct corpus_item *item, struct er
     return 0;
 }
 
+/* What a mixture promises of each line, the line must say; and of answers all lines or none. */
+static int check_lengths(const struct corpus *c, const struct corpus_item *item, struct error *err)
+{
+    bool says = item->max_tokens != CORPUS_NOT_PROMISED;
+    bool first_says = c->n > 0 && c->items[0].max_tokens != CORPUS_NOT_PROMISED;
+
+    if (c->promise.mixture.n > 0 && item->tokens == CORPUS_NOT_PROMISED)
+        return error_set(err, ERROR_INPUT,
+                         "there is no member 'tokens'; the corpus promises a mixture of lengths");
+    if (c->promise.outputs.n > 0 && !says)
+        return error_set(err, ERROR_INPUT,
+                         "there is no member 'max_tokens'; the corpus promises lengths of answers");
+    if (says && (item->max_tokens < 1 || item->max_tokens > CORPUS_TOKENS_MAX))
+        return error_set(err, ERROR_INPUT, "'max_tokens' is outside 1 to %d", CORPUS_TOKENS_MAX);
+    if (c->n > 0 && says != first_says)
+        return error_set(err, ERROR_INPUT, "'max_tokens' stands in some lines only");
+    return 0;
+}
+
 static int read_item(struct reading *r, const struct json *doc, struct error *err)
 {
-    struct corpus_item item = {.tokens = CORPUS_NOT_PROMISED, .line = r->number};
+    struct corpus_item item = {
+        .tokens = CORPUS_NOT_PROMISED, .max_tokens = CORPUS_NOT_PROMISED, .line = r->number};
     const char *member = json_get(doc, "text") ? "text" : json_get(doc, "prompt") ? "prompt" : NULL;
     struct str text, id = {NULL, 0};
     char numbered[32];
@@ -155,7 +188,9 @@ static int read_item(struct reading *r, const struct json *doc, struct error *er
         return error_set(err, ERROR_INPUT, "there is no member 'text'");
     if (json_need_str(&text, doc, member, err) < 0 ||
         (json_get(doc, "id") && json_need_str(&id, doc, "id", err) < 0) ||
-        promise_i64(&item.tokens, doc, "tokens", err) < 0)
+        promise_i64(&item.tokens, doc, "tokens", err) < 0 ||
+        promise_i64(&item.max_tokens, doc, "max_tokens", err) < 0 ||
+        check_lengths(r->c, &item, err) < 0)
         return -1;
     if (text.n == 0)
         return error_set(err, ERROR_INPUT, "'%s' is empty", member);
@@ -282,6 +317,17 @@ int corpus_read(struct corpus *c, const char *path, struct error *err)
         rc = corpus_read_bytes(c, buf_str(&bytes), path, err);
     buf_release(&bytes);
     return rc;
+}
+
+int64_t corpus_target(const struct corpus *c, const struct corpus_item *item)
+{
+    const struct mixture *m = &c->promise.mixture;
+    size_t i;
+
+    if (m->n == 0)
+        return c->promise.tokens;
+    i = mixture_find(m, item->tokens, c->promise.tolerance);
+    return i == MIXTURE_NONE ? item->tokens : m->of[i].tokens;
 }
 
 void corpus_release(struct corpus *c)

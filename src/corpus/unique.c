@@ -194,12 +194,13 @@ int corpus_unique(const struct corpus *c, const struct corpus_counter *counter,
                   struct error *err)
 {
     const struct corpus_item *item = item_of(c, which);
-    bool promised = c->promise.tokens != CORPUS_NOT_PROMISED;
+    int64_t want = corpus_target(c, item);
+    bool promised = want != CORPUS_NOT_PROMISED;
     struct buf tag = BUF_INIT(4096);
     struct attempt a = {.c = c,
                         .counter = counter,
                         .item = item->text,
-                        .want = c->promise.tokens,
+                        .want = want,
                         .tolerance = promised ? c->promise.tolerance : 0,
                         .text = text};
     /* of a promised length that nothing counts, as many words make way as come */

@@ -170,7 +170,7 @@ static void test_impossible(void **state)
     assert_int_equal(err.kind, ERROR_UNSUPPORTED);
     assert_string_equal(err.message, "no text of exactly 101 tokens could be made with this "
                                      "tokenizer; the nearest had 100");
-    assert_string_equal(err.remedy, "ask for another number: --tokens 100");
+    assert_string_equal(err.remedy, "ask for another length, such as 100");
     /* single bytes that are one token: no 100 distinct texts of one byte are drawn */
     assert_int_equal(corpus_make(&many, &(struct corpus_counter){count_bytes, NULL}, &out, &err),
                      -1);
@@ -348,8 +348,8 @@ static void test_unreadable(void **state)
                -1);
     unreadable("{\"_meta\":{\"format\":\"tally-corpus-9\"}}\n", ERROR_UNSUPPORTED,
                "the corpus has format 'tally-corpus-9'; 'tally-corpus-1' is known", 1, -1);
-    unreadable(META(",\"mixture\":{}") "{\"text\":\"a\"}\n", ERROR_UNSUPPORTED,
-               "_meta states 'mixture', which is not known", 1, -1);
+    unreadable(META(",\"colour\":{}") "{\"text\":\"a\"}\n", ERROR_UNSUPPORTED,
+               "_meta states 'colour', which is not known", 1, -1);
     unreadable(META(",\"count\":-1") "{\"text\":\"a\"}\n", ERROR_INPUT, "'count' is negative", 1,
                -1);
     unreadable(META(",\"special_text\":\"raw\"") "{\"text\":\"a\"}\n", ERROR_INPUT,
