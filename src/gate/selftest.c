@@ -136,7 +136,7 @@ static int sign_strangely(const struct bench *b, struct error *err)
     struct ed25519_key *key;
     if (ed25519_key_make(&key, err) < 0)
         return -1;
-    int status = envelope_write(b->o->dir, key, str_of(b->specimen.run_id), err);
+    int status = envelope_write(b->o->dir, key, str_of(b->specimen.result.run_id), err);
     ed25519_key_free(key);
     return status;
 }
@@ -273,8 +273,10 @@ static int try_all(struct bench *b, struct selftest *t, struct error *err)
 
 int selftest_run(struct selftest *t, const struct selftest_options *o, struct error *err)
 {
-    struct bench b = {
-        .o = o, .specimen = {.dir = o->dir, .client = o->client}, .receipt = BUF_INIT(FILE_MAX)};
+    struct bench b = {.o = o, .receipt = BUF_INIT(FILE_MAX)};
+    specimen_init(&b.specimen);
+    b.specimen.dir = o->dir;
+    b.specimen.client = o->client;
     *t = (struct selftest){0};
     t->results = calloc(mutations_n, sizeof *t->results);
     int status = t->results ? 0 : error_no_memory(err);

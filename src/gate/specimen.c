@@ -1,17 +1,16 @@
 #include "gate/specimen.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
 
-#define TOKENS 8
-#define WINDOW (10 * NS_PER_S)
+#define TOKENS SPECIMEN_TOKENS
 #define PERIOD (300 * NS_PER_MS)
-#define BETWEEN (22 * NS_PER_S) /* from one band's start to the next one's */
-#define BODY 64                 /* tokens of a prompt where nothing counts them */
-#define WRAP 8                  /* tokens that both lanes add */
-#define ZERO_REAL INT64_C(1796117400000000000)
+#define WARMUP 2 /* requests a worker */
+#define BETWEEN \
+    (12 * NS_PER_S) /* from one band's window to the next one's, its own length beside */
 
 static const char *const words[TOKENS] = {" one", " two", " six", " ten",
                                           " sky", " sea", " red", " far"};
@@ -19,7 +18,7 @@ static const char *const words[TOKENS] = {" one", " two", " six", " ten",
 struct request {
     struct specimen *s;
     const struct run_record *run;
-    const struct run_band *band;
+    struct run_band *band;
     int32_t worker;
     int64_t seq, index, at_ns;
     bool warmup;
@@ -29,14 +28,34 @@ struct request {
     char prompt_id[160];
 };
 
+void specimen_init(struct specimen *s)
+{
+    static const char *const argv[] = {"tally", "run", "--lane", "subject=http://127.0.0.1:8001"};
+    *s = (struct specimen){
+        .client = {"0.0.0-test", "0123abc"},
+        .bands = {1, 4},
+        .bands_n = 2,
+        .lanes_n = 2,
+        .replicates = 2,
+        .window_s = 10,
+        .method = COUNT_CLIENT_TOKENIZER,
+        .body = 512,
+        .wrap = {8, 8},
+        .finish = true,
+        .argv = argv,
+        .argc = sizeof argv / sizeof argv[0],
+    };
+}
+
 static int count_prompt(struct request *q, struct sample *out, struct error *err)
 {
     struct corpus_draw draw = {q->run->plan.nonce, q->band->replicate, q->band->band, q->warmup,
                                q->index};
     struct corpus_prompt prompt;
-    out->prompt_body = BODY;
-    snprintf(q->prompt_id, sizeof q->prompt_id, "p:r%d.c%d.%c%lld", (int)draw.replicate,
-             (int)draw.band, q->warmup ? 'w' : 'u', (long long)q->index);
+    int64_t wrap = q->s->wrap[q->band->lane];
+    out->prompt_body = q->s->body;
+    snprintf(q->prompt_id, sizeof q->prompt_id, "%s-%d-%d-%d", q->warmup ? "warm" : "p",
+             (int)draw.replicate, (int)draw.band, (int)q->seq);
     if (q->s->corpus) {
         if (corpus_unique(q->s->corpus, &q->s->counter->counter, &draw, &q->text, &prompt, err) < 0)
             return -1;
@@ -46,7 +65,9 @@ static int count_prompt(struct request *q, struct sample *out, struct error *err
                  q->warmup ? 'w' : 'u', (long long)q->index);
     }
     out->prompt_id = str_of(q->prompt_id);
-    out->prompt_reported = out->prompt_body + WRAP;
+    out->prompt_rendered = out->prompt_body;
+    if (wrap != COUNT_NONE)
+        out->prompt_reported = out->prompt_body + wrap;
     return 0;
 }
 
@@ -68,14 +89,15 @@ static int count_output(struct request *q, struct sample *out, struct error *err
     return status;
 }
 
-static void put_event(struct request *q, struct sample *out, uint32_t read,
-                      enum sample_event_kind kind)
+static struct sample_event *put_event(struct request *q, struct sample *out, uint32_t read,
+                                      enum sample_event_kind kind)
 {
     struct sample_event *e = &q->events[out->events_n++];
     sample_event_init(e);
     e->read = read;
     e->kind = kind;
     e->has_choices = kind == EVENT_TEXT || kind == EVENT_FINISH;
+    return e;
 }
 
 /* The comparator is a little slower, so that ratios are not 1. */
@@ -86,15 +108,17 @@ static void put_events(struct request *q, struct sample *out)
     for (uint32_t k = 0; k < TOKENS; k++) {
         int64_t at = out->t_sent_ns + first + k * step;
         q->reads[k] = (struct sample_read_stamp){at, TIME_NONE, at - 1000, 180};
-        put_event(q, out, k, EVENT_TEXT);
-        q->events[k].text = str_of(words[k]);
-        q->events[k].retokenized = 1;
+        struct sample_event *e = put_event(q, out, k, EVENT_TEXT);
+        e->text = str_of(words[k]);
+        e->retokenized = 1;
     }
-    put_event(q, out, TOKENS - 1, EVENT_FINISH);
-    q->events[TOKENS].finish_reason = STR("length");
-    put_event(q, out, TOKENS - 1, EVENT_USAGE);
-    q->events[TOKENS + 1].usage.prompt = out->prompt_reported;
-    q->events[TOKENS + 1].usage.completion = TOKENS;
+    put_event(q, out, TOKENS - 1, EVENT_FINISH)->finish_reason = STR("length");
+    if (out->prompt_reported != COUNT_NONE) {
+        struct sample_event *e = put_event(q, out, TOKENS - 1, EVENT_USAGE);
+        e->usage.prompt = out->prompt_reported;
+        e->usage.completion = TOKENS;
+        out->output_reported.total = out->output_reported.text = TOKENS;
+    }
     put_event(q, out, TOKENS - 1, EVENT_DONE);
     out->reads = q->reads;
     out->reads_n = TOKENS;
@@ -121,118 +145,190 @@ static int add_request(struct request *q, struct receipt_run *r, struct error *e
     out.connection = q->worker;
     out.reused = true;
     out.http_status = 200;
-    out.output_reported.total = TOKENS;
     out.saw_finish = out.saw_done = true;
     if (count_prompt(q, &out, err) < 0)
         return -1;
     put_events(q, &out);
-    return count_output(q, &out, err) < 0 ? -1 : receipt_band_add(r, &out, err);
+    if (count_output(q, &out, err) < 0)
+        return -1;
+    ++*(q->warmup ? &q->band->issued_warmup : &q->band->issued);
+    if (q->s->change && q->s->change(q->s->ctx, &out))
+        return 0;
+    return receipt_band_add(r, &out, err);
 }
 
-static int add_band(struct request *q, struct receipt_run *r, struct run_band *b, struct error *err)
+static int add_phase(struct request *q, struct receipt_run *r, bool warmup, struct error *err)
 {
-    int32_t c = b->band;
-    q->band = b;
+    int64_t start = warmup ? q->band->t_start_ns : q->band->t_open_ns;
+    int64_t n = warmup ? WARMUP : q->s->window_s * NS_PER_S / PERIOD;
+    q->warmup = warmup;
+    q->index = 0;
+    for (int64_t k = 0; k < n; k++)
+        for (q->worker = 0; q->worker < q->band->band; q->worker++, q->seq++, q->index++) {
+            q->at_ns = start + k * PERIOD + q->worker * NS_PER_MS;
+            if (add_request(q, r, err) < 0)
+                return -1;
+        }
+    return 0;
+}
+
+static int add_band(struct request *q, struct receipt_run *r, int64_t start, bool close,
+                    struct error *err)
+{
+    struct run_band *b = q->band;
+    int64_t window = q->s->window_s * NS_PER_S;
+    *b = (struct run_band){
+        .lane = b->lane,
+        .band = b->band,
+        .replicate = b->replicate,
+        .t_start_ns = start,
+        .t_open_ns = start + NS_PER_S,
+        .t_close_ns = start + NS_PER_S + window,
+        .t_drained_ns = start + NS_PER_S + window + 20 * NS_PER_MS,
+        .status = STATUS_PASS,
+        .client = {.loop_cpu_ns = 200 * NS_PER_MS,
+                   .parser_cpu_ns = 100 * NS_PER_MS,
+                   .wall_ns = window + NS_PER_S,
+                   .run_queue_wait_ns = NS_PER_MS,
+                   .loop_lag_p50_ns = 2000,
+                   .loop_lag_p99_ns = 9000,
+                   .loop_lag_max_ns = 30000},
+        .clock = {.source = "tsc",
+                  .adjtimex_status = 8193,
+                  .frequency_ppb = -1,
+                  .slew_ppb = 12345,
+                  .largest_step_ns = TIME_NONE,
+                  .error_ns = 40},
+    };
     q->seq = 0;
-    if (receipt_band_open(r, b->lane, c, b->replicate, err) < 0)
+    if (receipt_band_open(r, b->lane, b->band, b->replicate, err) < 0 ||
+        add_phase(q, r, true, err) < 0 || add_phase(q, r, false, err) < 0)
         return -1;
-    for (int phase = 0; phase < 2; phase++) {
-        int64_t start = phase ? b->t_open_ns : b->t_start_ns;
-        int64_t n = phase ? WINDOW / PERIOD : 2;
-        q->warmup = phase == 0;
-        q->index = 0;
-        for (int64_t k = 0; k < n; k++)
-            for (q->worker = 0; q->worker < c; q->worker++, q->seq++, q->index++) {
-                q->at_ns = start + k * PERIOD + q->worker * NS_PER_MS;
-                if (add_request(q, r, err) < 0)
-                    return -1;
-            }
-        *(phase ? &b->issued : &b->issued_warmup) = q->index;
-    }
-    return receipt_band_close(r, b, err);
+    if (q->s->change_band)
+        q->s->change_band(q->s->ctx, b);
+    return close ? receipt_band_close(r, b, err) : 0;
 }
 
 static void plan_it(const struct specimen *s, struct run_plan *p)
 {
-    run_plan_init(p);
-    memcpy(p->nonce, "5e1f7e575e1f7e575e1f7e575e1f7e57", RUN_NONCE_HEX);
-    p->t_zero_real_ns = ZERO_REAL;
-    p->bands[0] = 1;
-    p->bands[1] = 4;
-    p->bands_n = 2;
-    p->replicates = 2;
-    p->window_ns = WINDOW;
+    run_plan_w1(p);
+    memcpy(p->nonce, "00112233445566778899aabbccddeeff", RUN_NONCE_HEX);
+    p->t_zero_mono_ns = 77000000001;
+    p->t_zero_real_ns = SPECIMEN_ZERO_REAL;
+    memcpy(p->bands, s->bands, sizeof s->bands);
+    p->bands_n = s->bands_n;
+    p->replicates = s->replicates;
+    p->window_ns = s->window_s * NS_PER_S;
+    p->quiesce_ns = 0;
     p->max_tokens = TOKENS;
-    p->method = COUNT_CLIENT_TOKENIZER;
-    p->same_model = "specimen";
-    p->corpus_tokens = BODY;
-    p->corpus_tolerance = 8;
+    p->method = s->method;
+    p->same_model = "tiny";
+    p->corpus_path = "corpus.jsonl";
+    p->corpus_count = 64;
     memset(p->corpus_sha256, 'c', SHA256_HEX - 1);
+    if (s->corpus) {
+        p->corpus_tokens = s->corpus->promise.tokens;
+        p->corpus_tolerance = s->corpus->promise.tolerance;
+        memcpy(p->corpus_sha256, s->corpus->sha256, SHA256_HEX);
+    }
+    if (s->method != COUNT_CLIENT_TOKENIZER)
+        return;
+    p->tokenizer_path = "tokenizer.json";
+    p->tokenizer_reference = "huggingface";
     memset(p->tokenizer_sha256, 'a', SHA256_HEX - 1);
     memset(p->vocabulary_sha256, 'b', SHA256_HEX - 1);
     memset(p->pipeline_sha256, 'd', SHA256_HEX - 1);
-    if (!s->corpus)
+    if (!s->counter)
         return;
     const struct corpus_tokenizer *t = &s->counter->identity;
-    p->corpus_tokens = s->corpus->promise.tokens;
-    p->corpus_tolerance = s->corpus->promise.tolerance;
-    memcpy(p->corpus_sha256, s->corpus->sha256, SHA256_HEX);
     memcpy(p->tokenizer_sha256, t->tokenizer_sha256, SHA256_HEX);
     memcpy(p->vocabulary_sha256, t->vocabulary_sha256, SHA256_HEX);
     memcpy(p->pipeline_sha256, t->pipeline_sha256, SHA256_HEX);
     p->tokenizer_reference = t->reference;
 }
 
-static int add_bands(struct request *q, struct receipt_run *r, struct run_band *bands, size_t *n,
-                     struct error *err)
+/* Odd replicates measure the subject first, even ones the comparator. */
+static int add_bands(struct request *q, struct receipt_run *r, struct run_band *bands,
+                     struct run_record *run, struct error *err)
 {
-    const struct run_plan *p = &q->run->plan;
+    const struct specimen *s = q->s;
+    size_t most = s->lanes_n * s->bands_n * (size_t)s->replicates;
     int64_t start = NS_PER_S;
-    for (int32_t rep = 1; rep <= p->replicates; rep++)
-        for (size_t c = 0; c < p->bands_n; c++)
-            for (size_t k = 0; k < 2; k++, start += BETWEEN) {
-                struct run_band *b = &bands[(*n)++];
-                *b = (struct run_band){.lane = rep % 2 ? k : 1 - k,
-                                       .band = p->bands[c],
-                                       .replicate = rep,
-                                       .t_start_ns = start,
-                                       .t_open_ns = start + NS_PER_S,
-                                       .t_close_ns = start + NS_PER_S + WINDOW,
-                                       .t_drained_ns = start + NS_PER_S + WINDOW,
-                                       .status = STATUS_PASS,
-                                       .client = {200 * NS_PER_MS, 100 * NS_PER_MS, 11 * NS_PER_S,
-                                                  NS_PER_MS, 2000, 9000, 30000}};
-                if (add_band(q, r, b, err) < 0)
+    for (int32_t rep = 1; rep <= s->replicates; rep++)
+        for (size_t c = 0; c < s->bands_n; c++)
+            for (size_t k = 0; k < s->lanes_n; k++) {
+                q->band = &bands[run->bands_n++];
+                *q->band = (struct run_band){.lane = rep % 2 || s->lanes_n == 1 ? k : 1 - k,
+                                             .band = s->bands[c],
+                                             .replicate = rep};
+                if (add_band(q, r, start, run->bands_n < most || !s->leave_open, err) < 0)
                     return -1;
+                start += s->window_s * NS_PER_S + BETWEEN;
             }
+    run->t_end_real_ns = SPECIMEN_ZERO_REAL + start;
     return 0;
+}
+
+static void keep_result(struct specimen *s)
+{
+    size_t at = 0;
+    for (size_t i = 0; i < s->result.refusals_n && at < sizeof s->refusals; i++) {
+        const struct receipt_refusal *r = &s->result.refusals[i];
+        int n = snprintf(s->refusals + at, sizeof s->refusals - at, "%s %s %d %d: %s\n", r->rule,
+                         r->lane ? r->lane : "-", (int)r->band, (int)r->replicate, r->seen);
+        at += n > 0 ? (size_t)n : 0;
+    }
+    s->result.refusals = NULL;
 }
 
 int specimen_write(struct specimen *s, struct error *err)
 {
-    static const struct run_lane lanes[] = {
-        {.role = "subject", .url = "http://127.0.0.1:1", .host = "specimen", .build = "1"},
-        {.role = "comparator", .url = "http://127.0.0.1:2", .host = "specimen", .build = "2"}};
-    struct run_band bands[8];
-    struct run_record run = {.lanes = lanes, .lanes_n = 2, .t_start_real_ns = ZERO_REAL};
+    struct run_lane lanes[RUN_LANES_MAX] = {
+        {.role = "subject",
+         .url = "http://127.0.0.1:8001",
+         .host = "bench-1",
+         .model = "tiny",
+         .build = "apr 1.2",
+         .reported_json = "{\"models\":[\"tiny\"],\"n\":1.50}"},
+        {.role = "comparator",
+         .url = "http://127.0.0.1:8002",
+         .host = "bench-1",
+         .model = "tiny",
+         .build = "b80fb11a"},
+    };
+    struct run_record run = {.lanes = lanes,
+                             .lanes_n = s->lanes_n,
+                             .t_start_real_ns = SPECIMEN_ZERO_REAL,
+                             .interrupted = s->interrupted,
+                             .argv = s->argv,
+                             .argc = s->argc};
+    struct run_band *bands =
+        calloc(s->lanes_n * s->bands_n * (size_t)s->replicates + 1, sizeof *bands);
     struct request q = {.s = s, .run = &run};
     struct receipt_run *r = NULL;
-    struct receipt_result result;
     int status = -1;
-    plan_it(s, &run.plan);
     buf_init(&q.text, BUF_ANY);
+    if (!bands) {
+        error_no_memory(err);
+        goto out;
+    }
+    plan_it(s, &run.plan);
+    if (s->change_plan)
+        s->change_plan(s->ctx, &run.plan, lanes);
     if (receipt_start(&r, s->dir, &run, &s->client, err) < 0)
         goto out;
     run.bands = bands;
-    if (add_bands(&q, r, bands, &run.bands_n, err) < 0)
+    if (add_bands(&q, r, bands, &run, err) < 0)
         goto out;
-    run.t_end_real_ns = ZERO_REAL + (int64_t)run.bands_n * BETWEEN;
-    if (receipt_finish(r, &run, &result, err) < 0)
-        goto out;
-    memcpy(s->run_id, result.run_id, sizeof s->run_id);
+    if (s->finish) {
+        if (receipt_finish(r, &run, &s->result, err) < 0)
+            goto out;
+        keep_result(s);
+    }
     status = 0;
 out:
     receipt_run_free(r);
+    free(bands);
     buf_release(&q.text);
     return status;
 }

@@ -1,22 +1,21 @@
 /*
- * Run directories for tests: constructed samples, put through the code that really writes receipts.
+ * Run directories for tests: the specimens that self-test writes, in a directory of their own.
  *
  *     struct make m;   make_init(&m);
  *     m.lanes_n = 1;
  *     make_run(&m);                      // m.dir holds the directory; asserts that it was written
  *     make_release(&m);                  // removes it
  *
- * Each worker sends a request every 300 ms; TTFT is 50 ms (comparator: 60), then a token every 5 ms
- * (6), eight tokens in all, one an arrival. A window is whole seconds long.
+ * What requests look like stands in gate/specimen.h. A window is whole seconds long.
  */
 #ifndef TALLY_TEST_MAKE_H
 #define TALLY_TEST_MAKE_H
 
 #include "base/arena.h"
-#include "receipt/receipt.h"
+#include "gate/specimen.h"
 
-#define MAKE_BANDS_MAX 4
-#define MAKE_TOKENS 8
+#define MAKE_BANDS_MAX SPECIMEN_BANDS_MAX
+#define MAKE_TOKENS SPECIMEN_TOKENS
 
 struct make {
     int32_t bands[MAKE_BANDS_MAX];
