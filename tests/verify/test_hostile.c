@@ -220,32 +220,6 @@ static void a_band_twice(void **state)
     buf_release(&out);
 }
 
-/* Any byte of any file. */
-static void random_flips(void **state)
-{
-    (void)state;
-    static const char *const names[] = {RECEIPT_NAME, RECEIPT_RUN_NAME, S1};
-    uint32_t seed = 2026;
-    for (int i = 0; i < 60; i++) {
-        struct error err = {0};
-        struct verify_report v;
-        struct buf bytes = BUF_INIT(0);
-        const struct verify_options o = {0};
-        const char *path = make_path(&m, names[i % 3]);
-        assert_int_equal(file_read(&bytes, path, BUF_ANY, &err), 0);
-        seed = seed * 1664525u + 1013904223u;
-        size_t at = seed % bytes.n;
-        bytes.p[at] ^= (char)(1 << (i % 8));
-        assert_int_equal(file_write_atomic(path, buf_str(&bytes), &err), 0);
-        assert_int_equal(verify_dir(&v, m.dir, &o, &err), 0);
-        assert_int_equal(v.verdict, VERIFY_BROKEN);
-        verify_release(&v);
-        bytes.p[at] ^= (char)(1 << (i % 8));
-        assert_int_equal(file_write_atomic(path, buf_str(&bytes), &err), 0);
-        buf_release(&bytes);
-    }
-}
-
 #define TEST(f) cmocka_unit_test_setup_teardown(f, set_up, tear_down)
 
 int main(void)
@@ -266,7 +240,6 @@ int main(void)
         TEST(bytes_behind_the_gzip_stream),
         TEST(an_empty_receipt),
         TEST(a_band_twice),
-        TEST(random_flips),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
