@@ -205,6 +205,7 @@ static void take_plan(struct run_plan *p, const struct run_args *a, const struct
     TAKE("no-ignore-eos", ignore_eos, !a->no_ignore_eos);
     TAKE("no-stream", stream, !a->no_stream);
     p->token_progress = !a->no_token_progress;
+    p->redact_text = a->redact_text;
     p->min_samples = a->min_samples;
     p->requests = a->requests;
     p->max_error_share = a->max_error_share;

@@ -33,7 +33,7 @@ struct run_args {
     struct option_repeated templates;
     const char *out, *sign, *ledger, *same_model;
     struct option_list looks;
-    bool dry_run, json, quiet;
+    bool redact_text, dry_run, json, quiet;
     int64_t burn_ns, clock_step_ns;
 };
 

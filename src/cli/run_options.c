@@ -99,6 +99,10 @@ const struct option run_options[] = {
      .help = "with --ledger: replicates in all at which it may be looked, such as 6,12, declared "
              "with the first run"},
 
+    {"redact-text", OPTION_FLAG, A(redact_text),
+     .help = "leave every text out of the samples, as well as token ids and what servers said in "
+             "errors; counts of output tokens cannot be verified then"},
+
     {"Output", OPTION_HEADING, 0, .help = ""},
     {"out", OPTION_STRING, A(out), "DIR", .letter = 'o', .not_in_file = true,
      .help = "the run directory, which must be new or empty (default: tally-run-DATE-TIME)"},

@@ -50,6 +50,8 @@ const struct mutation mutations[] = {
      "\"FAIL\""},
     {"prompt out of its band", VERIFY_STATUS, MUTATE_TEXT, true, SAMPLES, "\"seq\":7,",
      "\"prompt_body\":", "\"prompt_body\":9"},
+    {"texts said to be left out", VERIFY_TEXTS, MUTATE_TEXT, true, RECEIPT, NULL,
+     "\"redact_text\": false", "\"redact_text\": true"},
     {"white space", VERIFY_FORM, MUTATE_TEXT, true, RECEIPT, "\"counts\"", "\"ok\": ", "\"ok\":  "},
     {"prompt count edited", VERIFY_PROMPTS, MUTATE_NUMBER, true, SAMPLES, "\"seq\":7,",
      "\"prompt_body\":", NULL},

@@ -209,6 +209,8 @@ static void judge_one(struct judge *j, struct judge_job *job, struct arena *aren
         s.replicate = j->config.replicate;
         job->ok = !is_failure(s.outcome);
         tally_up(j, &s);
+        if (j->config.lane->plan->redact_text && s.events_n > 0)
+            sample_redact((struct sample_event *)(uintptr_t)s.events, s.events_n);
         if (receipt_band_add(j->config.receipt, &s, &err) < 0)
             set_failed(j, &err);
     }

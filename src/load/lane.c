@@ -77,6 +77,7 @@ void load_lane_ask(const struct load_lane *lane, struct str prompt, struct wire_
         .temperature = plan->temperature,
         .has_temperature = true,
         .stream = plan->stream,
+        .redact_text = plan->redact_text,
         .include_usage = plan->stream && !lane->record.stream_usage_refused,
         .token_progress = plan->token_progress && !lane->record.token_progress_refused,
         .ignore_eos = plan->ignore_eos && !lane->record.ignore_eos_refused,

@@ -58,6 +58,7 @@ static const struct form_member protocol_members[] = {
     {"token_progress", FORM_BOOL, PLAN(token_progress), NULL},
     {"connection_reuse", FORM_BOOL, PLAN(connection_reuse), NULL},
     {"retries", FORM_I64, PLAN(retries), NULL},
+    {"redact_text", FORM_BOOL, PLAN(redact_text), NULL},
 };
 FORM(form_protocol, protocol_members);
 

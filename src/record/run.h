@@ -54,6 +54,7 @@ struct run_plan {
     const char *cache_policy;  /* "unspecified" until something is asked of the server */
     const char *time_source;   /* "user" or "kernel" */
     bool connection_reuse;
+    bool redact_text; /* texts are left out of the samples */
     int64_t retries;
 
     enum count_method method;

@@ -76,6 +76,7 @@ void sample_init(struct sample *s)
         .prompt_cached = COUNT_NONE,
         .prefill_tokens = COUNT_NONE,
         .prefill_ns = COUNT_NONE,
+        .retry_after_s = COUNT_NONE,
         .output_reported = no_counts,
         .output_retokenized = no_counts,
         .output_observed = no_counts,
@@ -87,6 +88,22 @@ bool sample_event_has_token(const struct sample_event *e)
     bool carries = e->kind == EVENT_TEXT || e->kind == EVENT_REASONING || e->kind == EVENT_TOOL;
     return e->ids_n > 0 || e->logprob_n > 0 ||
            (carries && (e->text.n > 0 || (e->redacted && e->text_bytes > 0)));
+}
+
+void sample_redact(struct sample_event *events, size_t events_n)
+{
+    for (size_t i = 0; i < events_n; i++) {
+        struct sample_event *e = &events[i];
+        if (e->ids_n > 0 && e->logprob_n == COUNT_NONE)
+            e->logprob_n = (int64_t)e->ids_n;
+        e->ids = NULL;
+        e->ids_n = 0;
+        if (e->text.n == 0)
+            continue;
+        e->redacted = true;
+        e->text_bytes = (int64_t)e->text.n;
+        e->text = (struct str){NULL, 0};
+    }
 }
 
 void sample_join_text(const struct sample *s, enum sample_event_kind kind, struct buf *out)
@@ -219,6 +236,8 @@ static int check_head(const struct sample *s, struct error *err)
         return refuse(err, s->worker < 0 ? "worker" : "seq", "is out of range");
     if (s->http_status < 0 || s->http_status > 999)
         return refuse(err, "http_status", "is no HTTP status");
+    if (s->http_version < 0 || s->http_version > 99)
+        return refuse(err, "http_version", "is no version of HTTP");
     if (s->body_sha256[0]) {
         uint8_t digest[SHA256_BYTES];
         if (!memchr(s->body_sha256, '\0', SHA256_HEX) ||
@@ -238,9 +257,9 @@ int sample_check(const struct sample *s, struct error *err)
     const int64_t times[] = {s->t_planned_ns, s->t_issue_ns,   s->t_dns_ns,        s->t_connect_ns,
                              s->t_tls_ns,     s->t_sent_ns,    s->t_headers_ns,    s->t_end_ns,
                              s->t_planned_ns, s->t_headers_ns, s->t_first_byte_ns, s->t_end_ns};
-    const int64_t counts[] = {s->max_tokens,    s->connection,      s->retry_of,
-                              s->prompt_body,   s->prompt_rendered, s->prompt_reported,
-                              s->prompt_cached, s->prefill_tokens,  s->prefill_ns};
+    const int64_t counts[] = {
+        s->max_tokens,      s->connection,    s->retry_of,       s->prompt_body, s->prompt_rendered,
+        s->prompt_reported, s->prompt_cached, s->prefill_tokens, s->prefill_ns,  s->retry_after_s};
     if (check_head(s, err) < 0)
         return -1;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)

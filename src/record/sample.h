@@ -140,7 +140,9 @@ struct sample {
     int64_t retry_of;  /* seq of the attempt before; COUNT_NONE */
     int64_t t_sent_ns; /* before the first request byte on a connected socket */
     int64_t t_headers_ns, t_first_byte_ns, t_end_ns;
-    int32_t http_status; /* 0 = none came */
+    int32_t http_status;   /* 0 = none came */
+    int32_t http_version;  /* 10, 11, 20, 30; 0 = none came */
+    int64_t retry_after_s; /* the header Retry-After, in seconds; COUNT_NONE */
 
     const struct sample_read_stamp *reads;
     size_t reads_n;
@@ -174,6 +176,11 @@ int sample_check(const struct sample *s, struct error *err) TALLY_MUST_CHECK;
  * later read <= end; events in the order of their reads; lower bound and kernel time not after user
  * time; an ok request was sent and ended. Rule "time_order". */
 int sample_check_order(const struct sample *s, struct error *err) TALLY_MUST_CHECK;
+
+/* Leaves the texts out of the events, and the token ids, which are texts to whoever has the
+ * tokenizer: their number then stands as logprob_n. Error texts go too. `events` is the array of s
+ * that the producer still owns. */
+void sample_redact(struct sample_event *events, size_t events_n);
 
 /* The events that carry a token: text, reasoning or tool with text (also when it was redacted), or
  * any that names one by an id or a logprob. */

@@ -68,6 +68,8 @@ static const struct member sample_members[] = {
     {NAME("t_first_byte"), M_TIME, false, AT(sample, t_first_byte_ns)},
     {NAME("t_end"), M_TIME, false, AT(sample, t_end_ns)},
     {NAME("http_status"), M_I32_0, false, AT(sample, http_status)},
+    {NAME("http_version"), M_I32_0, false, AT(sample, http_version)},
+    {NAME("retry_after"), M_COUNT, false, AT(sample, retry_after_s)},
     {NAME("reads"), M_READS, false, AT(sample, reads)},
     {NAME("events"), M_EVENTS, false, AT(sample, events)},
     {NAME("prompt_body"), M_COUNT, false, AT(sample, prompt_body)},

@@ -18,8 +18,10 @@ struct recount {
     struct buf text;
     const struct run_band *band;
     int64_t line;
-    int64_t prompts, outputs, redacted;
+    int64_t prompts, outputs;
 };
+
+#define VERIFY_UNVERIFIABLE "the texts were left out: the counts cannot be verified"
 
 static void fail_at(struct recount *r, enum verify_rule rule, const char *path, int64_t stated,
                     int64_t counted)
@@ -122,20 +124,10 @@ static int count_output(struct recount *r, const struct sample *s, enum sample_e
     return 0;
 }
 
-static bool is_redacted(const struct sample *s)
-{
-    for (size_t i = 0; i < s->events_n; i++)
-        if (s->events[i].redacted)
-            return true;
-    return false;
-}
-
 static int count_outputs(struct recount *r, const struct sample *s, struct error *err)
 {
-    if (is_redacted(s)) {
-        r->redacted++;
+    if (r->w->receipt.run.plan.redact_text)
         return 0;
-    }
     r->outputs += s->output_retokenized.total != COUNT_NONE;
     const struct sample_counts *c = &s->output_retokenized;
     if (c->text != COUNT_NONE && c->reasoning != COUNT_NONE && c->tool != COUNT_NONE &&
@@ -225,8 +217,8 @@ static void conclude(struct recount *r)
                     (long long)r->prompts);
     else
         verify_skip(v, VERIFY_PROMPTS, "needs the corpus and the tokenizer");
-    if (r->redacted && !r->outputs)
-        verify_skip(v, VERIFY_OUTPUTS, "the texts were left out: the counts cannot be verified");
+    if (r->w->receipt.run.plan.redact_text)
+        verify_skip(v, VERIFY_OUTPUTS, VERIFY_UNVERIFIABLE);
     else
         verify_pass(v, VERIFY_OUTPUTS, "%lld outputs tokenized again", (long long)r->outputs);
 }
@@ -242,7 +234,8 @@ int verify_recount(struct verify_work *w, struct error *err)
                               ? "prompts were counted by the servers"
                               : "needs the corpus and the tokenizer (--corpus, --tokenizer)";
         verify_skip(w->report, VERIFY_PROMPTS, "%s", why);
-        verify_skip(w->report, VERIFY_OUTPUTS, "%s", why);
+        verify_skip(w->report, VERIFY_OUTPUTS, "%s",
+                    run->plan.redact_text ? VERIFY_UNVERIFIABLE : why);
         return 0;
     }
     if (open_tokenizer(&r, err) < 0 || open_corpus(&r, err) < 0) {

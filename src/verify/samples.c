@@ -58,6 +58,27 @@ static void check_conservation(struct verify_work *w, size_t i, const struct sam
     find_sequence(w, b, samples, n, scratch);
 }
 
+/* A text where none should be, or none where the receipt promises them. Requests that carried no
+ * text say nothing either way. */
+static void check_texts(struct verify_work *w, const struct run_band *b,
+                        const struct sample *samples, size_t n)
+{
+    bool redact = w->receipt.run.plan.redact_text;
+    for (size_t i = 0; i < n; i++)
+        for (size_t k = 0; k < samples[i].events_n; k++) {
+            const struct sample_event *e = &samples[i].events[k];
+            bool there = e->text.n > 0 || e->ids_n > 0;
+            if (redact ? !there : !e->redacted)
+                continue;
+            verify_fail(w->report, VERIFY_TEXTS,
+                        &(struct verify_place){.file = b->sample_file, .line = (int64_t)i + 1},
+                        redact ? "event %zu holds a text or ids, which were to be left out"
+                               : "the text of event %zu was left out",
+                        k);
+            break;
+        }
+}
+
 static void check_band(struct verify_work *w, size_t i, const struct sample *samples, size_t n,
                        struct arena *scratch)
 {
@@ -72,6 +93,7 @@ static void check_band(struct verify_work *w, size_t i, const struct sample *sam
     }
     check_conservation(w, i, samples, n, scratch);
     check_window(w, b, samples, n);
+    check_texts(w, b, samples, n);
 }
 
 /* 1: measured, 0: cannot be read (noted), -1: memory. */
@@ -136,5 +158,8 @@ int verify_samples(struct verify_work *w, struct error *err)
     verify_pass(v, VERIFY_TIME_ORDER, "%lld samples", (long long)v->samples);
     verify_pass(v, VERIFY_CONSERVATION, "%lld bands", (long long)v->bands);
     verify_pass(v, VERIFY_WINDOW, "%lld bands", (long long)v->bands);
+    verify_pass(v, VERIFY_TEXTS, "%s",
+                run->plan.redact_text ? "all were left out: output counts cannot be verified"
+                                      : "none was left out");
     return 0;
 }

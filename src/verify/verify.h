@@ -60,6 +60,8 @@
       "the prompts, made again from the corpus, have the counts stated")                           \
     X(VERIFY_OUTPUTS, "output_counts",                                                             \
       "the output texts, tokenized again, have the counts stated")                                 \
+    X(VERIFY_TEXTS, "texts",                                                                       \
+      "texts are left out of the samples exactly where the receipt says that they are")            \
     X(VERIFY_SIGNATURE, "signature", "a trusted key signed exactly these files")
 
 enum verify_rule {

@@ -23,7 +23,8 @@ struct decoder {
     uint64_t read_end; /* bytes of the reads up to and with events.read */
     enum trouble trouble;
     bool tail_cut; /* the stream ended inside an event */
-    char message[WIRE_ERROR_MAX + 1];
+    bool redact;
+    char message[WIRE_ERROR_MAX + 1], left_out[64];
 };
 
 /* --- words ---------------------------------------------------------------------------------- */
@@ -41,6 +42,15 @@ static void say(struct decoder *d, const char *before, struct str said)
     memcpy(d->message, all.p, n);
     d->message[n] = '\0';
     buf_release(&b);
+}
+
+/* What a server said may hold what it was asked or what it answered. */
+static struct str theirs(struct decoder *d, struct str said)
+{
+    if (!d->redact || said.n == 0)
+        return said;
+    snprintf(d->left_out, sizeof d->left_out, "(%zu bytes, left out)", said.n);
+    return str_of(d->left_out);
 }
 
 static void fail(struct decoder *d, enum trouble trouble, const char *before, struct str said)
@@ -68,7 +78,7 @@ static void add_error(struct decoder *d, struct str message)
     struct sample_event *e = events_add(&d->events, EVENT_ERROR);
     if (e)
         e->text = events_keep(&d->events, str_first(message, WIRE_ERROR_MAX));
-    fail(d, TROUBLE_SERVER, "", message);
+    fail(d, TROUBLE_SERVER, "", theirs(d, message));
 }
 
 static void take_document(struct decoder *d, struct str text, bool named_error, bool last)
@@ -86,7 +96,7 @@ static void take_document(struct decoder *d, struct str text, bool named_error, 
         else if (last)
             d->tail_cut = true;
         else
-            fail(d, TROUBLE_PROTOCOL, "not JSON: ", text);
+            fail(d, TROUBLE_PROTOCOL, "not JSON: ", theirs(d, text));
         return;
     }
     if (events_error(doc, &message) || named_error)
@@ -187,7 +197,8 @@ static void read_unasked_json(struct decoder *d)
         events_error(doc, &message))
         add_error(d, message);
     else
-        fail(d, TROUBLE_PROTOCOL, "a stream was asked for, and this came: ", buf_str(&d->x->body));
+        fail(d, TROUBLE_PROTOCOL,
+             "a stream was asked for, and this came: ", theirs(d, buf_str(&d->x->body)));
 }
 
 static void read_body(struct decoder *d)
@@ -198,7 +209,7 @@ static void read_body(struct decoder *d)
         return;
     d->read_end = (uint64_t)x->reads[0].bytes;
     if (has_type(x, STR("text/html")) || looks_like_markup(body)) {
-        fail(d, TROUBLE_PROTOCOL, "not a completion but markup: ", body);
+        fail(d, TROUBLE_PROTOCOL, "not a completion but markup: ", theirs(d, body));
     } else if (!d->stream) {
         find_read(d, body.n);
         take_document(d, body, false, x->end != WIRE_END_OK);
@@ -228,6 +239,7 @@ static void read_refusal(struct decoder *d)
                       (long long)x->retry_after_s);
     if (json_parse(&doc, buf_str(&x->body), &limits, &d->scratch, &err) == 0)
         events_error(doc, &message);
+    message = theirs(d, message);
     if (x->http_status >= 300 && x->http_status < 400 && message.n == 0)
         message = STR("a redirect, which is not followed");
     snprintf(before + n, sizeof before - (size_t)n, "%s", message.n > 0 ? ": " : "");
@@ -266,6 +278,8 @@ static int copy_times(struct sample *s, const struct wire_exchange *x, int64_t z
     s->connection = x->connection;
     s->reused = x->reused;
     s->http_status = x->http_status;
+    s->http_version = x->http_version;
+    s->retry_after_s = x->retry_after_s;
     return 0;
 }
 
@@ -427,7 +441,7 @@ static void judge_end(struct sample *s, struct decoder *d)
     } else {
         set_outcome(s, OUTCOME_FAILED, FAILURE_PROTOCOL);
         say(d, x->body.n > 0 ? "no token and no finish_reason came: " : "an empty answer",
-            buf_str(&x->body));
+            theirs(d, buf_str(&x->body)));
     }
 }
 
@@ -448,7 +462,7 @@ int wire_decode(const struct wire_protocol *p, const struct wire_exchange *x,
                 const struct wire_ask *ask, int64_t zero_ns, struct sample *s, struct arena *arena,
                 struct error *err)
 {
-    struct decoder d = {.p = p, .x = x, .stream = ask->stream};
+    struct decoder d = {.p = p, .x = x, .stream = ask->stream, .redact = ask->redact_text};
     int status = -1;
     d.events.arena = arena;
     d.events.prefill_tokens = d.events.prefill_ns = COUNT_NONE;

@@ -10,8 +10,9 @@
  * handed to on_done, which owns it from then on (wire_exchange_free) and may give it to another
  * thread, where wire/protocol.h turns it into a sample.
  * Times are monotonic nanoseconds (absolute; not since the run's zero).
- * Limits: WIRE_RESPONSE_MAX bytes a response and WIRE_HEADER_MAX of headers; past them the
- * exchange ends with FAILURE_CLIENT and says so. No redirect is followed, nothing is re-sent.
+ * Limits: WIRE_RESPONSE_MAX bytes a response and WIRE_HEADER_MAX of headers; past the
+ * first the exchange ends with FAILURE_CLIENT, past the second with FAILURE_PROTOCOL, and says so.
+ * No redirect is followed, nothing is re-sent.
  */
 #ifndef TALLY_WIRE_HTTP_H
 #define TALLY_WIRE_HTTP_H
@@ -64,9 +65,9 @@ enum wire_end {
     WIRE_END_CONNECT, /* no connection, name not resolved */
     WIRE_END_TLS,
     WIRE_END_RESET,    /* closed or reset before any byte of a response (reused: says so) */
-    WIRE_END_PROTOCOL, /* not HTTP, bad chunk sizes */
+    WIRE_END_PROTOCOL, /* not HTTP, bad chunk sizes, past WIRE_HEADER_MAX */
     WIRE_END_TIMEOUT,
-    WIRE_END_LIMIT, /* past WIRE_RESPONSE_MAX or WIRE_HEADER_MAX */
+    WIRE_END_LIMIT, /* past WIRE_RESPONSE_MAX */
     WIRE_END_CANCELLED,
     WIRE_END_CLIENT, /* memory, descriptors */
 };
@@ -78,7 +79,7 @@ struct wire_exchange {
     int64_t connection;
     bool reused;
     int32_t http_status;
-    int32_t http_version; /* 10, 11, 20; 0 = none came */
+    int32_t http_version; /* 10, 11, 20, 30; 0 = none came */
     char content_type[128];
     int64_t retry_after_s;           /* COUNT_NONE */
     struct buf body;                 /* the response's bytes, chunk framing removed */

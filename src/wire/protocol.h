@@ -45,6 +45,7 @@ struct wire_ask {
     /* Every chunk is to say how many tokens there are so far: vLLM's continuous_usage_stats and
      * llama-server's timings_per_token, both asked for at once; each server knows one. */
     bool token_progress;
+    bool redact_text;      /* no word of the server's goes into the sample's error */
     struct str extra_json; /* an object whose members are added to the body; "" */
 };
 

@@ -277,12 +277,28 @@ static enum wire_end end_of_break(const struct wire_transfer *t)
     return t->x->t_first_byte_ns == TIME_NONE ? WIRE_END_RESET : WIRE_END_CUT;
 }
 
+/* So many headers are no answer, whoever could hold them; so long a body may be one. */
+static bool headers_only(const struct wire_transfer *t)
+{
+    return t->header_bytes > 0 && t->x->t_headers_ns == TIME_NONE;
+}
+
+/* libcurl holds no header line of more than 100 kB, and says so with the code of memory that has
+ * run out (newer ones: 100, CURLE_TOO_LARGE, which the headers of older ones do not name). */
+static bool is_endless_header(const struct wire_transfer *t, CURLcode rc)
+{
+    return t->request > 0 && t->x->t_headers_ns == TIME_NONE &&
+           (rc == CURLE_OUT_OF_MEMORY || (int)rc == 100);
+}
+
 static enum wire_end end_of(const struct wire_transfer *t, CURLcode rc, int64_t now_ns)
 {
     if (t->no_memory || t->socket_errno)
         return WIRE_END_CLIENT;
     if (t->too_much)
-        return WIRE_END_LIMIT;
+        return headers_only(t) ? WIRE_END_PROTOCOL : WIRE_END_LIMIT;
+    if (is_endless_header(t, rc))
+        return WIRE_END_PROTOCOL;
     if (rc != CURLE_OK && t->request > 0 && t->x->t_first_byte_ns == TIME_NONE &&
         (t->request > 1 || rc == CURLE_COULDNT_CONNECT || rc == CURLE_SSL_CONNECT_ERROR))
         return WIRE_END_RESET; /* libcurl was on its way to send again */
@@ -331,13 +347,18 @@ static void describe(struct wire_transfer *t, CURLcode rc)
     switch (x->end) {
     case WIRE_END_OK:
         break;
-    case WIRE_END_LIMIT:
-        if (t->header_bytes > 0 && x->t_headers_ns == TIME_NONE)
+    case WIRE_END_PROTOCOL:
+        if (t->too_much)
             snprintf(x->error, sizeof x->error, "more than %zu bytes of response headers",
                      WIRE_HEADER_MAX);
+        else if (is_endless_header(t, rc))
+            snprintf(x->error, sizeof x->error, "a response header without end (%s)", said);
         else
-            snprintf(x->error, sizeof x->error, "a response of more than %zu bytes or %zu reads",
-                     WIRE_RESPONSE_MAX, SAMPLE_READS_MAX);
+            snprintf(x->error, sizeof x->error, "%s", said);
+        break;
+    case WIRE_END_LIMIT:
+        snprintf(x->error, sizeof x->error, "a response of more than %zu bytes or %zu reads",
+                 WIRE_RESPONSE_MAX, SAMPLE_READS_MAX);
         break;
     case WIRE_END_RESET:
         snprintf(x->error, sizeof x->error,
@@ -380,6 +401,8 @@ static int32_t version_of(CURL *easy)
         return 11;
     case CURL_HTTP_VERSION_2_0:
         return 20;
+    case CURL_HTTP_VERSION_3:
+        return 30;
     default:
         return 0;
     }

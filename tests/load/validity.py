@@ -62,8 +62,59 @@ def test_clock():
     check("it verifies", (code, "self-consistent, unsigned" in out), (0, True))
 
 
+def strings_of(value):
+    if isinstance(value, dict):
+        for v in value.values():
+            yield from strings_of(v)
+    elif isinstance(value, list):
+        for v in value:
+            yield from strings_of(v)
+    elif isinstance(value, str):
+        yield value
+
+
+def test_redacted():
+    """--redact-text: the same numbers, without a word of what was said."""
+    with Server("--profile", "vllm", "--decode-base", "10ms", "--fault", "error-mid-stream:3",
+                "--fault-after", "6", "--fault-every", "4") as a:
+        code, _, err = run("redacted", "--lane", a.url, "--bands", "2", "--replicates", "1",
+                           "--requests", "8", "--max-tokens", "8", "--redact-text", "--no-probe")
+    r, found = receipt("redacted"), e2e.samples("redacted")
+    check("redacted: every request is there", len(found), 8 + r["bands"][0]["loop"]["issued_warmup"])
+    check("redacted: some requests failed", {"ok", "failed"} - {s["outcome"] for s in found}, set())
+    check("redacted: no event holds a text or ids",
+          [e for s in found for e in s["events"] if "text" in e or "ids" in e], [])
+    check("redacted: sizes stand in their place",
+          sum(e.get("text_bytes", 0) for s in found for e in s["events"] if e["kind"] == "text") > 0,
+          True)
+    check("redacted: errors hold sizes, no word of the server's",
+          {s["error"].split(" ", 1)[1] for s in found if s["outcome"] == "failed"},
+          {"bytes, left out)"})
+    check("redacted: the counts are there",
+          {s["output_retokenized"]["total"] for s in found if s["outcome"] == "ok"}, {8})
+    check("redacted: the receipt says so", r["protocol"]["redact_text"], True)
+    code, out, _ = e2e.tally("verify", "redacted", "--tokenizer", e2e.TOKENIZER, "--corpus",
+                             "w.jsonl")
+    out = " ".join(out.split())
+    check("redacted: verify calls the counts unverifiable",
+          (code, "ok texts all were left out" in out,
+           "skipped output_counts the texts were left out: the counts cannot be verified" in out), (0, True, True))
+
+
+def test_http_facts():
+    """What HTTP said of an answer is kept: its version, and Retry-After."""
+    with Server("--profile", "llama-server", "--decode-base", "5ms", "--fault", "429:7",
+                "--fault-after", "6", "--fault-every", "2") as a:
+        run("facts", "--lane", a.url, "--bands", "1", "--replicates", "1", "--requests", "6",
+            "--max-tokens", "4", "--no-probe")
+    found = e2e.samples("facts")
+    check("Retry-After stands with the answers that had it, and with no other",
+          {(s["http_status"], s.get("retry_after")) for s in found}, {(200, None), (429, 7)})
+    check("the version of HTTP stands with each", {s["http_version"] for s in found}, {11})
+
+
 def main():
-    return e2e.main((test_slow_client, test_clock))
+    return e2e.main((test_slow_client, test_clock, test_redacted, test_http_facts))
 
 
 if __name__ == "__main__":

@@ -51,7 +51,8 @@ static const char full[] =
     "\"max_tokens\":128,\"seed\":0,\"t_planned\":-5,\"t_issue\":0,\"t_dns\":1,\"t_connect\":2,"
     "\"t_tls\":3,\"connection\":9,\"reused\":true,\"retry_of\":16,\"t_sent\":4,\"t_headers\":900,"
     "\"t_first_byte\":800,\"t_end\":1152921504606846976,\"http_status\":200,"
-    "\"reads\":[{\"t_user\":1000,\"t_kernel\":990,\"t_lower\":980,\"bytes\":0},"
+    "\"http_version\":99,\"retry_after\":7,\"reads\":[{\"t_user\":1000,\"t_kernel\":990,\"t_"
+    "lower\":980,\"bytes\":0},"
     "{\"t_user\":2000,\"bytes\":77}],"
     "\"events\":[{\"read\":0,\"kind\":\"role\",\"has_choices\":true},"
     "{\"read\":0,\"kind\":\"text\",\"has_choices\":true,\"choice\":1,\"text\":\"a \\\"\\u0000é\","
@@ -158,6 +159,8 @@ static void hostile_lines(void **state)
         {"\"seq\":0", "\"seq\":0,\"reused\":1", "\"reused\" must be true or false"},
         {"\"seq\":0", "\"seq\":0,\"body_sha256\":\"e3\"", "\"body_sha256\" must be"},
         {"\"seq\":0", "\"seq\":0,\"http_status\":1000", "\"http_status\" is no HTTP status"},
+        {"\"seq\":0", "\"seq\":0,\"http_version\":100", "\"http_version\" is no version"},
+        {"\"seq\":0", "\"seq\":0,\"retry_after\":-2", "\"retry_after\" must be a count"},
         {"\"seq\":0", "\"seq\":0,\"output_observed\":7", "\"output_observed\" must be an object"},
         {"\"seq\":0", "\"seq\":0,\"output_observed\":{\"all\":7}", "unknown member \"all\""},
         {"\"seq\":0", "\"seq\":0,\"reads\":{}", "\"reads\" must be an array"},
@@ -377,6 +380,41 @@ static void events_with_tokens(void **state)
     assert_true(sample_event_has_token(&e));
 }
 
+static void texts_left_out(void **state)
+{
+    (void)state;
+    const uint32_t ids[] = {5, 6};
+    struct sample_event e[4];
+    for (int i = 0; i < 4; i++)
+        sample_event_init(&e[i]);
+    e[0].kind = EVENT_TEXT;
+    e[0].text = STR("a\xc3\xa9"); /* three bytes */
+    e[0].ids = ids;
+    e[0].ids_n = 2;
+    e[0].retokenized = 1;
+    e[1].kind = EVENT_FINISH;
+    e[1].finish_reason = STR("stop");
+    e[2].kind = EVENT_ERROR;
+    e[2].text = STR("the prompt 'x' is too long");
+    e[3].kind = EVENT_TEXT;
+    e[3].text = STR("b");
+    e[3].ids = ids;
+    e[3].ids_n = 1;
+    e[3].logprob_n = 1;
+    sample_redact(e, 4);
+    for (int i = 0; i < 4; i++)
+        assert_true(e[i].text.n == 0 && e[i].ids_n == 0);
+    assert_true(e[0].redacted && e[0].text_bytes == 3);
+    assert_int_equal(e[0].logprob_n, 2);
+    assert_int_equal(e[0].retokenized, 1);
+    assert_true(sample_event_has_token(&e[0]));
+    assert_false(e[1].redacted);
+    assert_int_equal(e[1].text_bytes, COUNT_NONE);
+    assert_int_equal(e[1].finish_reason.n, 4);
+    assert_true(e[2].redacted && e[2].text_bytes == 26);
+    assert_int_equal(e[3].logprob_n, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -388,6 +426,7 @@ int main(void)
         cmocka_unit_test(order_of_time),
         cmocka_unit_test(tokens_belong_to_the_event_of_their_last_byte),
         cmocka_unit_test(events_with_tokens),
+        cmocka_unit_test(texts_left_out),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -280,7 +280,11 @@ static void ends_of_limits(void **state)
                                                 "012345678901234567890123456789\r\n",
                                                 100000),
                                           END};
-    expect_end(headers, WIRE_END_LIMIT, "headers");
+    static const struct step header[] = {READ, SEND("HTTP/1.1 200 OK\r\nX-Filler: "),
+                                         FLOOD("0123456789abcdef", 655360), /* 10 MB, one line */
+                                         SEND("\r\n\r\n"), END};
+    expect_end(headers, WIRE_END_PROTOCOL, "headers");
+    expect_end(header, WIRE_END_PROTOCOL, "a response header without end");
 }
 
 #define BLOCK 1024 /* bytes; 65536 of them are WIRE_RESPONSE_MAX */
