@@ -53,6 +53,40 @@ class Xoshiro:
                 return m >> 32
 
 
+    def unit(self):
+        return (self.next() >> 11) * 2.0**-53
+
+    def exponential(self):
+        return -math.log(1 - self.unit())
+
+    def normal(self):  # Marsaglia's polar method
+        while True:
+            u, v = 2 * self.unit() - 1, 2 * self.unit() - 1
+            q = u * u + v * v
+            if 0 < q < 1:
+                return u * math.sqrt(-2 * math.log(q) / q)
+
+    def gamma(self, shape):  # Marsaglia and Tsang 2000
+        if shape < 1:
+            return self.gamma(shape + 1) * math.exp(math.log(1 - self.unit()) / shape)
+        d = shape - 1.0 / 3
+        c = 1 / math.sqrt(9 * d)
+        while True:
+            x = self.normal()
+            v = (1 + c * x) ** 3
+            if v > 0 and math.log(1 - self.unit()) < 0.5 * x * x + d - d * v + d * math.log(v):
+                return d * v
+
+
+def arrivals(gap, rate, n):
+    """Offsets in ns of the first n requests whose gaps have mean 1 before the rate."""
+    at, out = 0.0, []
+    for _ in range(n):
+        at += gap() * 1000 / (rate * 1000)
+        out.append(int(at * 1e9))
+    return out
+
+
 def nearest_rank_median(values):
     v = sorted(values)
     return v[math.ceil(len(v) / 2) - 1]
@@ -84,6 +118,11 @@ def main():
         print("tail %r %d -> %.15g" % (t, df, stats.t.sf(t, df)))
     g = Xoshiro(fnv1a("2026/subject/c4/r1/ttft_ms"))
     print("draws", [g.below(10) for _ in range(12)], [g.below(3000000000) for _ in range(4)])
+    seed = fnv1a("2026/arrivals/b2500/r1/window")
+    print("poisson", arrivals(Xoshiro(seed).exponential, 2.5, 6))
+    for shape in (0.5, 4.0):
+        g = Xoshiro(seed)
+        print("gamma", shape, arrivals(lambda: g.gamma(shape) / shape, 2.5, 6))
     a = [100 + (i * 7919) % 601 for i in range(37)]
     b = [150 + (i * 104729) % 499 for i in range(24)]
     print("bootstrap", bootstrap([(a, "a"), (b, "b")]), bootstrap([(a, "a")]))
