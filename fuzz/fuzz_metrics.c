@@ -85,7 +85,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                                    .issued = COUNT_NONE,
                                    .issued_warmup = COUNT_NONE,
                                    .slo_ttft_ns = SECOND,
-                                   .slo_tpot_ns = data[0] & 1 ? SECOND / 10 : TIME_NONE};
+                                   .slo_tpot_ns = data[0] & 1 ? SECOND / 10 : TIME_NONE,
+                                   .slo_e2e_ns = data[0] & 2 ? 2 * SECOND : TIME_NONE};
     arena_init(&arena, MEMORY);
     size_t n = read_samples(samples, str_make(data + 1, size - 1), &arena);
     if (metrics_band_compute(samples, n, &f, &arena, &band[0], &err) < 0) {

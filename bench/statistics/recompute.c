@@ -130,7 +130,8 @@ static int measure(int64_t n, struct arena *arena, struct metrics_band *band, st
                                    .issued = n,
                                    .issued_warmup = 0,
                                    .slo_ttft_ns = TIME_NONE,
-                                   .slo_tpot_ns = TIME_NONE};
+                                   .slo_tpot_ns = TIME_NONE,
+                                   .slo_e2e_ns = TIME_NONE};
     int64_t start = clock_process_cpu_ns();
     if (inflate_only(err) < 0)
         return -1;

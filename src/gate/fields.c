@@ -5,8 +5,7 @@
 #include "base/clock.h"
 #include "base/num.h"
 #include "gate/matrix.h"
-
-#define BAND_MAX 65536
+#include "record/run.h"
 
 static int at(const struct json *v, struct error *err)
 {
@@ -83,8 +82,10 @@ static int read_bands(int32_t **out, size_t *n, const struct json *v, const char
         return arena_check(arena, "the matrix", err);
     for (size_t i = 0; i < v->n; i++) {
         int64_t c;
-        if (json_i64(&c, &v->items[i]) < 0 || c < 1 || c > BAND_MAX || (i && c <= bands[i - 1])) {
-            error_set(err, ERROR_USAGE, "\"%s\" must rise, from 1 to at most %d", name, BAND_MAX);
+        if (json_i64(&c, &v->items[i]) < 0 || c < 1 || c > RUN_BAND_MAX ||
+            (i && c <= bands[i - 1])) {
+            error_set(err, ERROR_USAGE, "\"%s\" must rise, from 1 to at most %d", name,
+                      RUN_BAND_MAX);
             return at(&v->items[i], err);
         }
         bands[i] = (int32_t)c;

@@ -81,7 +81,8 @@ void metrics_facts_from_run(struct metrics_band_facts *f, const struct run_plan 
         .t_close_ns = band->t_close_ns,
         .t_drained_ns = band->t_drained_ns,
         .stream = plan->stream,
-        .open_loop = plan->load_model && strcmp(plan->load_model, "closed") != 0,
+        .open_loop = run_plan_is_open(plan),
+        .unsent = band->planned > band->issued ? band->planned - band->issued : 0,
         /* what the kernel stamped with a clock that was set meanwhile is worth nothing */
         .kernel_time =
             plan->time_source && strcmp(plan->time_source, "kernel") == 0 && band->clock.steps <= 0,
@@ -91,8 +92,9 @@ void metrics_facts_from_run(struct metrics_band_facts *f, const struct run_plan 
         .assignment = metrics_assignment_find(plan->token_assignment),
         .issued = band->issued,
         .issued_warmup = band->issued_warmup,
-        .slo_ttft_ns = TIME_NONE,
-        .slo_tpot_ns = TIME_NONE,
+        .slo_ttft_ns = plan->slo_ttft_ns,
+        .slo_tpot_ns = plan->slo_tpot_ns,
+        .slo_e2e_ns = plan->slo_e2e_ns,
         .client = band->client,
     };
 }

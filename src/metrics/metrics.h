@@ -57,9 +57,9 @@ struct metrics_band_facts {
     bool cold;                                   /* cached prompt tokens are unexpected */
     enum metrics_source source;                  /* the run's output_count_source */
     enum metrics_assignment
-        assignment;                   /* the run's token_assignment; ASSIGN_NONE: the band's own */
-    int64_t issued, issued_warmup;    /* counted by the loop; COUNT_NONE */
-    int64_t slo_ttft_ns, slo_tpot_ns; /* TIME_NONE: not part of --slo */
+        assignment;                /* the run's token_assignment; ASSIGN_NONE: the band's own */
+    int64_t issued, issued_warmup; /* counted by the loop; COUNT_NONE */
+    int64_t slo_ttft_ns, slo_tpot_ns, slo_e2e_ns; /* below 0: not part of --slo */
     struct run_client_load client;
 };
 

@@ -48,6 +48,10 @@ enum metric_better { BETTER_LOWER, BETTER_HIGHER, BETTER_NONE };
       "prefill rate over uncached tokens as the server reports it; median over requests")          \
     X(METRIC_RPS, "completed_rps", METRIC_REAL, "1/s", BETTER_HIGHER, "requests",                  \
       "requests that ended ok inside the window, a second of it")                                  \
+    X(METRIC_PLANNED_RPS, "planned_rps", METRIC_REAL, "1/s", BETTER_NONE, "requests",              \
+      "rate at which the requests that were sent had been planned (open loop)")                    \
+    X(METRIC_ACHIEVED_RPS, "achieved_rps", METRIC_REAL, "1/s", BETTER_NONE, "requests",            \
+      "rate at which requests were sent")                                                          \
     X(METRIC_SLO, "slo_attainment", METRIC_REAL, "share", BETTER_HIGHER, "requests",               \
       "share of issued requests that meet the objective")                                          \
     X(METRIC_GOODPUT, "goodput_rps", METRIC_REAL, "1/s", BETTER_HIGHER, "requests",                \
@@ -88,6 +92,7 @@ enum metrics_stat_id {
     X(REASON_NOTHING, "nothing_measured", "no request that could be measured")                     \
     X(REASON_STREAMING_OFF, "streaming_off", "no stream was asked for, so nothing is timed in it") \
     X(REASON_ONE_ARRIVAL, "one_arrival", "all tokens of a request came at once")                   \
+    X(REASON_ONE_REQUEST, "one_request", "a rate needs the time between two requests")             \
     X(REASON_UNASSIGNED, "tokens_unassigned",                                                      \
       "tokens cannot be assigned to arrivals so that they add up to the count used")               \
     X(REASON_NO_COUNT, "no_output_count", "no reading of output tokens that every request has")    \

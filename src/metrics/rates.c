@@ -100,9 +100,10 @@ static bool meets(const struct band_work *w, size_t i)
     const struct timeline *t = &w->lines[i];
     if (!band_is_success(s) || !band_in_window(w, s) || t->n == 0)
         return false;
-    if (f->slo_ttft_ns != TIME_NONE && t->first_ns - s->t_sent_ns > f->slo_ttft_ns)
+    if ((f->slo_ttft_ns >= 0 && t->first_ns - s->t_sent_ns > f->slo_ttft_ns) ||
+        (f->slo_e2e_ns >= 0 && t->last_ns - s->t_sent_ns > f->slo_e2e_ns))
         return false;
-    if (f->slo_tpot_ns == TIME_NONE)
+    if (f->slo_tpot_ns < 0)
         return true;
     size_t a = 0, b = t->n;
     while (a < t->n && t->tokens[a] == 0)
@@ -123,9 +124,9 @@ static void objective(struct band_work *w)
     struct metrics_metric *share = &w->out->metrics[METRIC_SLO],
                           *rate = &w->out->metrics[METRIC_GOODPUT];
     int64_t issued = w->out->counts.issued + (f->open_loop && f->unsent > 0 ? f->unsent : 0), n = 0;
-    bool tokens = f->slo_tpot_ns != TIME_NONE;
-    enum metrics_reason why = f->slo_ttft_ns == TIME_NONE && !tokens ? REASON_NO_SLO
-                              : !f->stream                           ? REASON_STREAMING_OFF
+    bool tokens = f->slo_tpot_ns >= 0, in_stream = tokens || f->slo_ttft_ns >= 0;
+    enum metrics_reason why = !in_stream && f->slo_e2e_ns < 0 ? REASON_NO_SLO
+                              : in_stream && !f->stream       ? REASON_STREAMING_OFF
                               : tokens && w->out->tokens.source == SOURCE_NONE ? REASON_NO_COUNT
                               : tokens && w->unassigned                        ? REASON_UNASSIGNED
                               : issued == 0                                    ? REASON_NOTHING
@@ -140,10 +141,44 @@ static void objective(struct band_work *w)
     set_rate(rate, n, w->out->window_ns, n);
 }
 
+/* n moments span n - 1 gaps. By the span and not by the window, whose end may wait for answers. */
+static void set_span_rate(struct metrics_metric *m, int64_t n, int64_t first_ns, int64_t last_ns)
+{
+    band_null(m, n == 0 ? REASON_NOTHING : REASON_ONE_REQUEST);
+    if (n > 1 && last_ns > first_ns)
+        *m = (struct metrics_metric){.n = n,
+                                     .real = (double)(n - 1) * 1e9 / (double)(last_ns - first_ns)};
+}
+
+/* What was asked of the client, and what it did: both over the same requests. */
+static void achieved(struct band_work *w)
+{
+    int64_t n = 0, first[2] = {INT64_MAX, INT64_MAX}, last[2] = {INT64_MIN, INT64_MIN};
+    struct metrics_metric *planned = &w->out->metrics[METRIC_PLANNED_RPS];
+    for (size_t i = 0; i < w->n; i++) {
+        const struct sample *s = &w->samples[i];
+        const int64_t at[2] = {s->t_planned_ns, s->t_sent_ns};
+        if (!band_in_window(w, s) || s->retry_of != COUNT_NONE || at[1] == TIME_NONE ||
+            (w->facts->open_loop && at[0] == TIME_NONE))
+            continue;
+        n++;
+        for (int k = 0; k < 2; k++) {
+            first[k] = at[k] < first[k] ? at[k] : first[k];
+            last[k] = at[k] > last[k] ? at[k] : last[k];
+        }
+    }
+    if (w->facts->open_loop)
+        set_span_rate(planned, n, first[0], last[0]);
+    else
+        band_null(planned, REASON_CLOSED_LOOP);
+    set_span_rate(&w->out->metrics[METRIC_ACHIEVED_RPS], n, first[1], last[1]);
+}
+
 int band_rates(struct band_work *w, struct error *err)
 {
     static const enum metric_id of_window[] = {METRIC_AGG, METRIC_PEAK, METRIC_WASTED,
                                                METRIC_RPS, METRIC_SLO,  METRIC_GOODPUT};
+    achieved(w);
     if (w->out->window_ns == COUNT_NONE) {
         for (size_t i = 0; i < sizeof of_window / sizeof of_window[0]; i++)
             band_null(&w->out->metrics[of_window[i]], REASON_NO_WINDOW);

@@ -85,6 +85,8 @@ static void write_counts(struct out *o, const struct metrics_band *m)
     put_i64(o, "retries", c->retries);
     put_i64(o, "zero_token_n", c->zero_token);
     put_i64(o, "sent_outside_window_n", c->sent_outside);
+    put_count(o, "counts", "planned", m->facts.open_loop ? c->issued + m->facts.unsent : COUNT_NONE,
+              REASON_CLOSED_LOOP);
     put_count(o, "counts", "unsent", m->facts.open_loop ? m->facts.unsent : COUNT_NONE,
               REASON_CLOSED_LOOP);
     put_i64(o, "warmup", c->warmup);

@@ -78,6 +78,21 @@ static int put_workload(struct composer *c, struct error *err)
     return 0;
 }
 
+/* The bands once more, as the rates that they stand for. */
+static void put_rates(struct composer *c)
+{
+    const struct run_plan *plan = &c->p->run->plan;
+    if (!run_plan_is_open(plan)) {
+        put_null(c, "rate_rps", "protocol.rate_rps", "closed_loop");
+        return;
+    }
+    json_key(&c->w, "rate_rps");
+    json_begin_array(&c->w);
+    for (size_t i = 0; i < plan->bands_n; i++)
+        json_put_real9(&c->w, (double)plan->bands[i] / 1000);
+    json_end_array(&c->w);
+}
+
 static void put_protocol(struct composer *c)
 {
     const struct run_record *run = c->p->run;
@@ -94,7 +109,7 @@ static void put_protocol(struct composer *c)
     } else {
         put_null(c, "order", "protocol.order", "one_lane");
     }
-    put_null(c, "rate_rps", "protocol.rate_rps", "closed_loop");
+    put_rates(c);
     form_write(&form_protocol, &run->plan, "protocol", &c->nulls, &c->w);
     json_end_object(&c->w);
     put_form(c, "tokenization", &form_tokenization, &run->plan);

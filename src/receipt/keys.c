@@ -67,6 +67,33 @@ static const char *assignment_of(const struct run_record *run, size_t lane,
     return all;
 }
 
+static void key_count(struct json_writer *w, const char *name, int64_t value, bool stated)
+{
+    /* "none" and not null: unknown is not equal, and this is known */
+    json_key(w, name);
+    stated ? json_put_i64(w, value) : json_put_cstr(w, "none");
+}
+
+/* What shapes the load beside its bands, and what its requests are held against. */
+static void write_load(const struct run_plan *p, struct json_writer *w)
+{
+    const struct {
+        const char *name;
+        int64_t ns;
+    } slo[] = {{"slo_ttft_ms", p->slo_ttft_ns},
+               {"slo_tpot_ms", p->slo_tpot_ns},
+               {"slo_e2e_ms", p->slo_e2e_ns}};
+    key_text(w, "arrivals", p->arrivals ? p->arrivals : "none");
+    json_key(w, "burstiness");
+    p->burstiness < 0 ? json_put_cstr(w, "none") : json_put_real9(w, p->burstiness);
+    key_count(w, "arrival_seed", p->arrival_seed, p->arrival_seed != COUNT_NONE);
+    key_count(w, "max_in_flight", p->max_in_flight, p->max_in_flight > 0);
+    for (size_t i = 0; i < sizeof slo / sizeof slo[0]; i++) {
+        json_key(w, slo[i].name);
+        slo[i].ns == COUNT_NONE ? json_put_cstr(w, "none") : json_put_ms(w, slo[i].ns);
+    }
+}
+
 static void write_window(const struct run_plan *p, struct json_writer *w)
 {
     json_key(w, "bands");
@@ -107,6 +134,7 @@ int keys_write_join(const struct run_record *run, size_t lane, struct metrics_ba
     key_text(w, "wire", p->wire);
     key_bool(w, "stream", p->stream);
     key_text(w, "load_model", p->load_model);
+    write_load(p, w);
     write_window(p, w);
     key_bool(w, "connection_reuse", p->connection_reuse);
     key_text(w, "prompt_policy", p->prompt_policy);

@@ -8,8 +8,6 @@
 #include "base/file.h"
 #include "receipt/record_form.h"
 
-#define CONCURRENCY_MAX 1000000
-
 void receipt_sample_name(char out[RECEIPT_SAMPLE_NAME_MAX], const char *role, int32_t band,
                          int32_t replicate, const char *end)
 {
@@ -55,14 +53,16 @@ int receipt_check_record(const struct run_record *run, struct error *err)
     if (p->bands_n < 1 || p->bands_n > RUN_BANDS_MAX)
         return bad_record(err, "a run has 1 to 64 bands");
     for (size_t i = 0; i < p->bands_n; i++) {
-        if (p->bands[i] < 1 || p->bands[i] > CONCURRENCY_MAX)
-            return bad_record(err, "a band is a concurrency of 1 to 1,000,000");
+        if (p->bands[i] < 1 || p->bands[i] > RUN_BAND_MAX)
+            return bad_record(err, "a band is a number of 1 to 100,000,000");
         for (size_t k = 0; k < i; k++)
             if (p->bands[k] == p->bands[i])
                 return bad_record(err, "a band is declared twice");
     }
     if (p->replicates < 1 || p->replicates > RUN_REPLICATES_MAX)
         return bad_record(err, "a run has 1 to 1,000 replicates");
+    if (run_plan_check_load(p, err) < 0)
+        return error_rule(err, "schema");
     if (p->method == COUNT_UNSET)
         return bad_record(err, "the method of counting is not stated");
     if (run->argc > RECEIPT_ARGS_MAX)
@@ -127,7 +127,7 @@ static int read_band_list(struct reader *rd, const struct json *protocol)
                            "is no list of 1 to 64 bands");
     for (size_t i = 0; i < list->n; i++) {
         int64_t c;
-        if (json_i64(&c, &list->items[i]) < 0 || c < 1 || c > CONCURRENCY_MAX)
+        if (json_i64(&c, &list->items[i]) < 0 || c < 1 || c > RUN_BAND_MAX)
             return form_refuse(rd->err, &list->items[i], "protocol", "bands", "holds no band");
         plan->bands[i] = (int32_t)c;
     }
@@ -201,7 +201,7 @@ static int read_band_head(struct reader *rd, const struct json *v, const char *p
             b->lane = i;
     if (b->lane == run->lanes_n)
         return form_refuse(rd->err, lane ? lane : v, path, "lane", "is no lane of this run");
-    if (json_i64(&band, child(v, "band")) < 0 || band < 1 || band > CONCURRENCY_MAX)
+    if (json_i64(&band, child(v, "band")) < 0 || band < 1 || band > RUN_BAND_MAX)
         return form_refuse(rd->err, v, path, "band", "is no band");
     if (json_i64(&replicate, child(v, "replicate")) < 0 || replicate < 1 ||
         replicate > RUN_REPLICATES_MAX)
@@ -244,6 +244,8 @@ static int read_band(struct reader *rd, const struct json *v, size_t i, struct r
     snprintf(where, sizeof where, "%s.loop", path);
     if (form_read(&form_band_loop, b, child(v, "loop"), where, arena, rd->err) < 0)
         return -1;
+    if (b->planned > (int64_t)METRICS_SAMPLES_MAX)
+        return form_refuse(rd->err, child(v, "loop"), where, "planned", "is too large");
     snprintf(where, sizeof where, "%s.client_load", path);
     if (form_read(&form_client_load, &b->client, child(v, "client_load"), where, arena, rd->err) <
         0)

@@ -49,7 +49,14 @@ static const struct form_member protocol_members[] = {
     {"cooldown_ms", FORM_MS, PLAN(cooldown_ns), NULL},
     {"timeout_ms", FORM_MS, PLAN(timeout_ns), NULL},
     {"max_error_share", FORM_REAL, PLAN(max_error_share), NULL},
-    {"load_model", FORM_STR, PLAN(load_model), "not_given"},
+    {"load_model", FORM_STR, PLAN(load_model), NULL},
+    {"arrivals", FORM_STR, PLAN(arrivals), "closed_loop"},
+    {"burstiness", FORM_LOAD, PLAN(burstiness), "no_gamma_arrivals"},
+    {"arrival_seed", FORM_COUNT, PLAN(arrival_seed), "nothing_drawn"},
+    {"max_in_flight", FORM_ZERO, PLAN(max_in_flight), "no_cap"},
+    {"slo_ttft_ms", FORM_SPAN, PLAN(slo_ttft_ns), "not_in_slo"},
+    {"slo_tpot_ms", FORM_SPAN, PLAN(slo_tpot_ns), "not_in_slo"},
+    {"slo_e2e_ms", FORM_SPAN, PLAN(slo_e2e_ns), "not_in_slo"},
     {"wire", FORM_STR, PLAN(wire), "not_given"},
     {"stream", FORM_BOOL, PLAN(stream), NULL},
     {"prompt_policy", FORM_STR, PLAN(prompt_policy), "not_given"},
@@ -127,5 +134,6 @@ static const struct form_member band_loop_members[] = {
     {"detail", FORM_STR, BAND(detail), ""},
     {"issued", FORM_COUNT, BAND(issued), "not_counted"},
     {"issued_warmup", FORM_COUNT, BAND(issued_warmup), "not_counted"},
+    {"planned", FORM_ZERO, BAND(planned), "nothing_planned"},
 };
 FORM(form_band_loop, band_loop_members);

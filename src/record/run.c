@@ -1,5 +1,8 @@
 #include "record/run.h"
 
+#include <stdio.h>
+#include <string.h>
+
 #include "base/clock.h"
 
 void run_plan_init(struct run_plan *p)
@@ -15,6 +18,11 @@ void run_plan_init(struct run_plan *p)
         .cooldown_ns = 10 * NS_PER_S,
         .timeout_ns = 10 * 60 * NS_PER_S,
         .load_model = "closed",
+        .burstiness = -1,
+        .arrival_seed = COUNT_NONE,
+        .slo_ttft_ns = COUNT_NONE,
+        .slo_tpot_ns = COUNT_NONE,
+        .slo_e2e_ns = COUNT_NONE,
         .wire = "chat",
         .stream = true,
         .max_tokens = 128,
@@ -42,11 +50,81 @@ void run_plan_w1(struct run_plan *p)
     p->corpus_tolerance = 8;
 }
 
-int64_t run_plan_min_samples(const struct run_plan *p, int32_t c)
+bool run_plan_is_open(const struct run_plan *p)
+{
+    return p->load_model && strcmp(p->load_model, "open") == 0;
+}
+
+int64_t run_plan_min_samples(const struct run_plan *p, int32_t band)
 {
     if (p->requests > 0)
         return p->requests;
     if (p->min_samples > 0)
         return p->min_samples;
-    return 8 * (int64_t)c > 30 ? 8 * (int64_t)c : 30;
+    return !run_plan_is_open(p) && 8 * (int64_t)band > 30 ? 8 * (int64_t)band : 30;
+}
+
+void run_plan_arrivals(const struct run_plan *p, int32_t band, int32_t replicate,
+                       enum sample_phase phase, struct arrivals *out)
+{
+    char text[128];
+
+    snprintf(text, sizeof text, "%lld/arrivals/b%d/r%d/%s", (long long)p->arrival_seed, (int)band,
+             (int)replicate, sample_phase_name(phase));
+    arrivals_init(out, arrivals_kind_find(p->arrivals), band, p->burstiness,
+                  random_seed_of(str_of(text)));
+}
+
+static int check_open(const struct run_plan *p, struct error *err)
+{
+    enum arrivals_kind kind = arrivals_kind_find(p->arrivals);
+
+    if (kind == ARRIVALS_KIND_COUNT)
+        return error_set(err, ERROR_REFUSED, "the open loop's arrivals are of no known kind");
+    if (kind == ARRIVALS_GAMMA &&
+        !(p->burstiness >= ARRIVALS_BURSTINESS_MIN && p->burstiness <= ARRIVALS_BURSTINESS_MAX))
+        return error_set(err, ERROR_REFUSED, "gamma arrivals need a burstiness of %g to %g",
+                         ARRIVALS_BURSTINESS_MIN, ARRIVALS_BURSTINESS_MAX);
+    if (kind != ARRIVALS_CONSTANT && p->arrival_seed < 0)
+        return error_set(err, ERROR_REFUSED, "arrivals are drawn, and no seed is stated");
+    for (size_t i = 0; i < p->bands_n; i++)
+        if (p->bands[i] < 1 || p->bands[i] > ARRIVALS_MRPS_MAX)
+            return error_set(err, ERROR_REFUSED, "a rate is 0.001 to %lld requests a second",
+                             (long long)(ARRIVALS_MRPS_MAX / 1000));
+    return 0;
+}
+
+int run_plan_check_load(const struct run_plan *p, struct error *err)
+{
+    if (run_plan_is_open(p))
+        return check_open(p, err);
+    if (!p->load_model || strcmp(p->load_model, "closed") != 0)
+        return error_set(err, ERROR_REFUSED, "the load model is of no known kind");
+    return 0;
+}
+
+/* A rate without trailing zeros: thousandths, as they were typed. */
+static void rate_text(char *out, size_t n, int32_t mrps)
+{
+    int rest = mrps % 1000, digits = 3;
+
+    if (rest == 0) {
+        snprintf(out, n, "%d", mrps / 1000);
+        return;
+    }
+    for (; rest % 10 == 0; rest /= 10)
+        digits--;
+    snprintf(out, n, "%d.%0*d", mrps / 1000, digits, rest);
+}
+
+void run_band_name(char out[RUN_BAND_NAME_MAX], const struct run_plan *p, int32_t band)
+{
+    char rate[16];
+
+    if (!run_plan_is_open(p)) {
+        snprintf(out, RUN_BAND_NAME_MAX, "c = %d", (int)band);
+        return;
+    }
+    rate_text(rate, sizeof rate, band);
+    snprintf(out, RUN_BAND_NAME_MAX, "%s req/s", rate);
 }

@@ -18,10 +18,12 @@
 #include "base/hash.h"
 #include "base/status.h"
 #include "record/sample.h"
+#include "stats/arrivals.h"
 
 #define RUN_LANES_MAX 2
 #define RUN_BANDS_MAX 64
 #define RUN_REPLICATES_MAX 1000
+#define RUN_BAND_MAX 100000000 /* a band's number: a concurrency, or a rate in thousandths */
 #define RUN_NONCE_HEX 33
 
 enum count_method { COUNT_UNSET = 0, COUNT_CLIENT_TOKENIZER, COUNT_SERVER_USAGE };
@@ -41,8 +43,17 @@ struct run_plan {
     int64_t quiesce_ns, cooldown_ns, timeout_ns;
     double max_error_share;
 
-    const char *load_model; /* "closed" */
-    const char *wire;       /* "chat" or "completions" */
+    /* What decides when a request is sent, and what a band's number is: "closed", c workers of
+     * which each sends when its last request has ended (a band is c); "open", planned arrivals (a
+     * band is a rate, in thousandths of a request a second). */
+    const char *load_model;
+    const char *arrivals;  /* open: "constant", "poisson", "gamma" (stats/arrivals.h); else NULL */
+    double burstiness;     /* of gamma arrivals; below 0: of no meaning */
+    int64_t arrival_seed;  /* of drawn arrivals; COUNT_NONE: none are drawn */
+    int64_t max_in_flight; /* open: arrivals past so many in flight wait; 0: no cap */
+    /* --slo: what a request must keep to; COUNT_NONE where it is not part of it. */
+    int64_t slo_ttft_ns, slo_tpot_ns, slo_e2e_ns;
+    const char *wire; /* "chat" or "completions" */
     bool stream;
     int64_t max_tokens;
     double temperature;
@@ -116,6 +127,7 @@ struct run_band {
     /* Requests of the window (retries included), and of warm-up, counted by the loop as it issued
      * them: what the samples are held against. COUNT_NONE where it was not counted. */
     int64_t issued, issued_warmup;
+    int64_t planned; /* open: arrivals of the window, sent or not; 0 in a closed loop */
     struct run_client_load client;
     struct run_clock clock;
     const char *sample_file;        /* name within the run directory */
@@ -138,7 +150,20 @@ void run_plan_init(struct run_plan *p); /* every default of spec section 5 */
 /* The preset "w1": 512 +- 8 prompt tokens, 128 generated, greedy, ignore_eos, 5 replicates,
  * quiesce 5 s. */
 void run_plan_w1(struct run_plan *p);
-/* Requests that must have ended before a window of concurrency c may close. */
-int64_t run_plan_min_samples(const struct run_plan *p, int32_t c);
+/* Requests that must have ended before the window of a band may close: max(30, 8c) in a closed
+ * loop, 30 in an open one, unless declared. */
+int64_t run_plan_min_samples(const struct run_plan *p, int32_t band);
+bool run_plan_is_open(const struct run_plan *p); /* requests are planned: they have a rate */
+/* The arrivals of one phase of an open band, from that phase's beginning: drawn from the seed
+ * "SEED/arrivals/bBAND/rREPLICATE/PHASE", the same for every lane. The plan passed
+ * run_plan_check_load. */
+void run_plan_arrivals(const struct run_plan *p, int32_t band, int32_t replicate,
+                       enum sample_phase phase, struct arrivals *out);
+/* That the load model is known and its parameters and bands are within range: ERROR_REFUSED. */
+int run_plan_check_load(const struct run_plan *p, struct error *err) TALLY_MUST_CHECK;
+
+/* What a band is called in text: "c = 4", "2.5 req/s". */
+#define RUN_BAND_NAME_MAX 32
+void run_band_name(char out[RUN_BAND_NAME_MAX], const struct run_plan *p, int32_t band);
 
 #endif

@@ -157,7 +157,7 @@ static void what_is_wrong_is_named_with_its_line(void **state)
 static void bands_must_rise(void **state)
 {
     (void)state;
-    static const char *const bands[] = {"[]", "[0]", "[4,1]", "[1,1]", "[1.5]", "[65537]"};
+    static const char *const bands[] = {"[]", "[0]", "[4,1]", "[1,1]", "[1.5]", "[100000001]"};
     for (size_t i = 0; i < sizeof bands / sizeof bands[0]; i++) {
         struct buf text = BUF_INIT(BUF_ANY);
         struct matrix m;

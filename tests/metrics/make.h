@@ -85,6 +85,7 @@ static inline struct metrics_band_facts facts_of(int64_t from_ms, int64_t to_ms)
         .issued_warmup = COUNT_NONE,
         .slo_ttft_ns = TIME_NONE,
         .slo_tpot_ns = TIME_NONE,
+        .slo_e2e_ns = TIME_NONE,
         .client = {COUNT_NONE, COUNT_NONE, COUNT_NONE, COUNT_NONE, COUNT_NONE, COUNT_NONE,
                    COUNT_NONE},
     };

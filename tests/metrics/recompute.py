@@ -194,6 +194,21 @@ def band(check, b, samples, kernel, where):
         check.real(where + ".peak_tok_s", m["peak_tok_s"], peak)
     ended = sum(opened <= r.s["t_end"] < close for r in success)
     check.real(where + ".completed_rps", m["completed_rps"], ended / seconds)
+    rates = {"achieved_rps": [r.sent for r in window if r.sent is not None and "retry_of" not in r.s]}
+    rates["planned_rps"] = [r.s["t_planned"] for r in window
+                            if r.sent is not None and "retry_of" not in r.s]
+    if b["counts"]["planned"] is None:
+        check.same(where + ".planned_rps", m["planned_rps"], None, True)
+        del rates["planned_rps"]
+    for key, at in rates.items():
+        span = max(at, default=0) - min(at, default=0)
+        check.real(where + "." + key, m[key], Fraction((len(at) - 1) * 10**9, span) if span else None)
+    if b["counts"]["planned"] is not None:
+        unsent = b["counts"]["planned"] - len(window)
+        check.same(where + ".unsent", b["counts"]["unsent"], unsent, True)
+        for key, to in (("ttft_from_plan_ms", first), ("e2e_from_plan_ms", last)):
+            late = [to(r) - r.s["t_planned"] if r.ok and to(r) is not None else INF for r in ranked]
+            check.times(where + "." + key, m[key], statistics(late + [INF] * unsent))
     prefill = [Fraction(r.s["prefill_tokens"] * 10**9, r.s["prefill"]) for r in good
                if r.s.get("prefill_tokens", 0) > 0 and r.s.get("prefill", 0) > 0]
     check.real(where + ".prefill_tok_s", m["prefill_tok_s"], rank(prefill, 50) if prefill else None)

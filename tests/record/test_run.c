@@ -59,12 +59,87 @@ static void samples_before_the_window_may_close(void **state)
     assert_int_equal(run_plan_min_samples(&p, 16), 7);
 }
 
+static void load_models(void **state)
+{
+    (void)state;
+    struct run_plan p;
+    struct error err = {0};
+    run_plan_init(&p);
+    assert_int_equal(run_plan_check_load(&p, &err), 0);
+    assert_false(run_plan_is_open(&p));
+    p.load_model = "half-open";
+    assert_int_equal(run_plan_check_load(&p, &err), -1);
+    p.load_model = "open";
+    assert_int_equal(run_plan_check_load(&p, &err), -1); /* arrivals of no kind */
+    p.arrivals = "constant";
+    assert_int_equal(run_plan_check_load(&p, &err), 0);
+    assert_true(run_plan_is_open(&p));
+    assert_int_equal(run_plan_min_samples(&p, 16000), 30); /* a rate is no number of workers */
+    p.arrivals = "poisson";
+    assert_int_equal(run_plan_check_load(&p, &err), -1); /* drawn from no seed */
+    p.arrival_seed = 2026;
+    assert_int_equal(run_plan_check_load(&p, &err), 0);
+    p.arrivals = "gamma";
+    assert_int_equal(run_plan_check_load(&p, &err), -1); /* no burstiness */
+    p.burstiness = ARRIVALS_BURSTINESS_MAX;
+    assert_int_equal(run_plan_check_load(&p, &err), 0);
+    p.burstiness = ARRIVALS_BURSTINESS_MAX + 1;
+    assert_int_equal(run_plan_check_load(&p, &err), -1);
+    p.burstiness = ARRIVALS_BURSTINESS_MIN;
+    p.bands[3] = RUN_BAND_MAX;
+    assert_int_equal(run_plan_check_load(&p, &err), 0);
+    p.bands[3] = RUN_BAND_MAX + 1;
+    assert_int_equal(run_plan_check_load(&p, &err), -1);
+}
+
+/* The seed's text is what the documents say, and no lane stands in it. */
+static void arrivals_of_a_band(void **state)
+{
+    (void)state;
+    struct run_plan p;
+    struct arrivals a, b;
+    run_plan_init(&p);
+    p.load_model = "open";
+    p.arrivals = "poisson";
+    p.arrival_seed = 2026;
+    run_plan_arrivals(&p, 2500, 1, PHASE_WINDOW, &a);
+    arrivals_init(&b, ARRIVALS_POISSON, 2500, 0,
+                  random_seed_of(STR("2026/arrivals/b2500/r1/window")));
+    for (int k = 0; k < 10; k++)
+        assert_int_equal(arrivals_next(&a), arrivals_next(&b));
+    run_plan_arrivals(&p, 2500, 2, PHASE_WINDOW, &b);
+    assert_true(arrivals_next(&a) != arrivals_next(&b));
+}
+
+static void names(void **state)
+{
+    (void)state;
+    struct run_plan p;
+    char name[RUN_BAND_NAME_MAX];
+    static const struct {
+        int32_t mrps;
+        const char *name;
+    } rates[] = {{1, "0.001 req/s"}, {20, "0.02 req/s"},     {2500, "2.5 req/s"},
+                 {4000, "4 req/s"},  {10010, "10.01 req/s"}, {RUN_BAND_MAX, "100000 req/s"}};
+    run_plan_init(&p);
+    run_band_name(name, &p, 16);
+    assert_string_equal(name, "c = 16");
+    p.load_model = "open";
+    for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
+        run_band_name(name, &p, rates[i].mrps);
+        assert_string_equal(name, rates[i].name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
         cmocka_unit_test(w1),
         cmocka_unit_test(samples_before_the_window_may_close),
+        cmocka_unit_test(load_models),
+        cmocka_unit_test(arrivals_of_a_band),
+        cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
