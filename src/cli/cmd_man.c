@@ -7,11 +7,12 @@
 #define WORDS_MAX 128
 
 /* scdoc takes '_' and '*' as emphasis and a backslash as escape; a line must not begin with one of
- * its marks, so those are escaped everywhere. */
+ * its marks, so those are escaped everywhere; the '-' of a list only there. */
 static void text(FILE *out, const char *s)
 {
-    for (; *s; s++) {
-        if (strchr("_*\\#[]|~<>.`", *s))
+    char before = '\n';
+    for (; *s; before = *s++) {
+        if (strchr("_*\\#[]|~<>.`", *s) || (*s == '-' && before == '\n'))
             fputc('\\', out);
         fputc(*s, out);
     }

@@ -1,16 +1,28 @@
 /* tally show: a receipt as a person reads it. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "cli/cli.h"
+#include "metrics/as.h"
 #include "receipt/read.h"
+#include "receipt/whole.h"
+#include "report/as_text.h"
 #include "report/text.h"
 #include "verify/verify.h"
 
+#define AS_BYTES_MAX ((size_t)4 << 30) /* times and gaps of a run's requests */
+
 struct show_args {
     bool json;
+    const char *as;
 };
 
 static const struct option options[] = {
     {"json", OPTION_FLAG, OFFSET(struct show_args, json), NULL, NULL,
-     .help = "the receipt itself, byte for byte"},
+     .help = "the receipt itself, byte for byte; with --as, its values"},
+    {"as", OPTION_STRING, OFFSET(struct show_args, as), "TOOL", NULL,
+     .choices = "vllm|aiperf|guidellm|inference-perf|sglang|perf-gate-2.2",
+     .help = "what another tool would have said of the same requests: its names, its definitions"},
     OPTIONS_END,
 };
 
@@ -38,12 +50,91 @@ static int show_incomplete(struct cli *cli, const char *dir, const struct receip
     return status;
 }
 
+/* The result of c = 1 of the same lane and replicate; NULL. */
+static const struct as_result *base_of(const struct as_band *bands, size_t n,
+                                       const struct as_band *of)
+{
+    for (size_t i = 0; i < n; i++)
+        if (bands[i].band == 1 && bands[i].replicate == of->replicate &&
+            strcmp(bands[i].lane, of->lane) == 0)
+            return &bands[i].result;
+    return NULL;
+}
+
+static int by_band(const void *a, const void *b)
+{
+    const struct as_band *x = a, *y = b;
+    if (x->band != y->band)
+        return x->band < y->band ? -1 : 1;
+    if (x->replicate != y->replicate)
+        return x->replicate < y->replicate ? -1 : 1;
+    return strcmp(y->lane, x->lane); /* the subject first */
+}
+
+static int compute_as(struct receipt_whole *w, const struct as_profile *p, struct as_band *bands,
+                      size_t *n, struct arena *arena, struct error *err)
+{
+    *n = 0;
+    for (size_t i = 0; i < w->run->bands_n; i++) {
+        const struct receipt_whole_band *b = &w->bands[i];
+        struct as_band *to = &bands[*n];
+        if (!b->metrics)
+            continue;
+        *to = (struct as_band){.lane = w->run->lanes[b->record->lane].role,
+                               .band = b->record->band,
+                               .replicate = b->record->replicate};
+        if (as_compute(&to->result, p, b->samples, b->samples_n, &b->metrics->facts, arena, err) <
+            0)
+            return -1;
+        ++*n;
+    }
+    qsort(bands, *n, sizeof *bands, by_band);
+    for (size_t i = 0; i < *n; i++)
+        as_set_base(&bands[i].result, base_of(bands, *n, &bands[i]), bands[i].band);
+    return 0;
+}
+
+static int show_as(struct cli *cli, const char *dir, const struct show_args *a, struct error *err)
+{
+    const struct as_profile *p = as_find(a->as);
+    struct receipt_whole w;
+    struct arena arena;
+    struct buf text = BUF_INIT(BUF_ANY);
+    struct as_band *bands;
+    size_t n;
+    int rc = -1;
+    if (receipt_whole_read(&w, dir, true, err) < 0)
+        return -1;
+    arena_init(&arena, AS_BYTES_MAX);
+    bands = arena_array(&arena, w.run->bands_n, sizeof *bands);
+    if (arena_check(&arena, "the bands", err) < 0 || compute_as(&w, p, bands, &n, &arena, err) < 0)
+        goto out;
+    if (a->json) {
+        struct json_writer writer;
+        json_writer_init(&writer, &text, 2);
+        as_json(p, bands, n, &writer);
+        buf_adds(&text, "\n");
+    } else {
+        as_text(p, bands, n, &text);
+    }
+    rc = print(cli, &text, err);
+    if (rc == 0 && !w.read.complete)
+        rc = status_exit_code(STATUS_INCOMPLETE);
+out:
+    buf_release(&text);
+    arena_release(&arena);
+    receipt_whole_release(&w);
+    return rc;
+}
+
 static int run(struct cli *cli, void *args, const struct operands *o, struct error *err)
 {
     const struct show_args *a = args;
     struct receipt_read r;
     struct buf text = BUF_INIT(BUF_ANY);
     int rc;
+    if (a->as)
+        return show_as(cli, o->v[0], a, err);
     if (receipt_read_dir(&r, o->v[0], err) < 0)
         return -1;
     if (a->json) {
@@ -71,8 +162,11 @@ const struct command cmd_show = {
         "status, latencies and rates, the prompt work of each lane, ratios, and every refusal with "
         "its remedy. A value that could not be had is '-' with a letter, explained below the "
         "tables.\n\n"
+        "--as computes the definitions of another tool from the same raw records, under its names "
+        "and after the rules that it goes by, so that two reports can be reconciled. Those values "
+        "are no part of the receipt.\n\n"
         "Exit code 0; 3 when the run was cut off before its receipt was written.",
-    .examples = "tally show demo-run\ntally show demo-run --json",
+    .examples = "tally show demo-run\ntally show demo-run --json\ntally show demo-run --as vllm",
     .options = options,
     .args_size = sizeof(struct show_args),
     .operands_min = 1,

@@ -99,6 +99,7 @@ struct sample_usage {
 struct sample_event {
     uint32_t read; /* index into reads: the one that carried its last byte */
     enum sample_event_kind kind;
+    bool same_chunk;  /* of the same SSE event (or line) as the event before it */
     bool has_choices; /* the chunk's choices array was there and not empty */
     int32_t choice;
     struct str text; /* content, reasoning or tool arguments; "" where there is none */

@@ -31,6 +31,7 @@ static const struct member read_members[] = {
 static const struct member event_members[] = {
     {NAME("read"), M_U32, true, AT(sample_event, read)},
     {NAME("kind"), M_KIND, true, AT(sample_event, kind)},
+    {NAME("same_chunk"), M_BOOL, false, AT(sample_event, same_chunk)},
     {NAME("has_choices"), M_BOOL, false, AT(sample_event, has_choices)},
     {NAME("choice"), M_I32_0, false, AT(sample_event, choice)},
     {NAME("text"), M_STR, false, AT(sample_event, text)},

@@ -87,6 +87,7 @@ static void take_document(struct decoder *d, struct str text, bool named_error, 
     struct error err = {0};
     const struct json *doc;
     struct str message = {0};
+    size_t first = d->events.n;
     arena_reset(&d->scratch);
     if (json_parse(&doc, text, &limits, &d->scratch, &err) < 0) {
         if (err.kind == ERROR_LIMIT || err.kind == ERROR_MEMORY)
@@ -103,6 +104,8 @@ static void take_document(struct decoder *d, struct str text, bool named_error, 
         add_error(d, message.n > 0 ? message : text);
     else if (d->p->decode(doc, d->stream, &d->events, &err) < 0)
         fail(d, TROUBLE_PROTOCOL, err.message, str_of(""));
+    for (size_t i = first + 1; i < d->events.n; i++)
+        d->events.list[i].same_chunk = true;
 }
 
 /* Past a sample's limits nothing more is kept; what lies before stays readable. */

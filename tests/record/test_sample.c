@@ -57,7 +57,7 @@ static const char full[] =
     "\"events\":[{\"read\":0,\"kind\":\"role\",\"has_choices\":true},"
     "{\"read\":0,\"kind\":\"text\",\"has_choices\":true,\"choice\":1,\"text\":\"a \\\"\\u0000é\","
     "\"ids\":[0,4294967295],\"logprob_n\":0,\"retokenized\":2},"
-    "{\"read\":1,\"kind\":\"reasoning\",\"redacted\":true,\"text_bytes\":12},"
+    "{\"read\":1,\"kind\":\"reasoning\",\"same_chunk\":true,\"redacted\":true,\"text_bytes\":12},"
     "{\"read\":1,\"kind\":\"usage\",\"usage\":{\"prompt\":0,\"completion\":7,\"cached\":1,"
     "\"reasoning\":2}},{\"read\":1,\"kind\":\"finish\",\"finish_reason\":\"length\"}],"
     "\"prompt_body\":512,\"prompt_rendered\":541,\"prompt_reported\":541,\"prompt_cached\":0,"
