@@ -73,26 +73,41 @@ static size_t round_up(size_t n)
     return (n + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 }
 
-void *arena_alloc(struct arena *a, size_t size)
+/* step more bytes behind the block's first `pad` unused ones; as they are found. */
+static char *take(struct arena *a, size_t step, size_t pad)
 {
-    size_t step = round_up(size ? size : 1);
-    if (a->failed)
-        return NULL;
-    if (step < size || step > a->max || a->used > a->max - step) {
+    struct arena_block *b = a->blocks;
+    if (!b || b->cap - b->n < pad || b->cap - b->n - pad < step)
+        pad = 0;
+    if (step > a->max || a->used > a->max - step || pad > a->max - step - a->used) {
         a->failed = true;
         return NULL;
     }
-    struct arena_block *b = a->blocks;
-    if (!b || b->cap - b->n < step)
+    if (!b || b->cap - b->n < step + pad)
         b = add_block(a, step);
     if (!b) {
         a->failed = a->no_memory = true;
         return NULL;
     }
-    void *p = b->data + b->n;
-    b->n += step;
-    a->used += step;
-    memset(p, 0, step);
+    char *p = b->data + b->n + pad;
+    b->n += pad + step;
+    a->used += pad + step;
+    return p;
+}
+
+void *arena_alloc(struct arena *a, size_t size)
+{
+    size_t step = round_up(size ? size : 1);
+    if (a->failed)
+        return NULL;
+    if (step < size) {
+        a->failed = true;
+        return NULL;
+    }
+    size_t pad = a->blocks ? round_up(a->blocks->n) - a->blocks->n : 0;
+    void *p = take(a, step, pad);
+    if (p)
+        memset(p, 0, step);
     return p;
 }
 
@@ -108,11 +123,14 @@ void *arena_array(struct arena *a, size_t count, size_t size)
 
 struct str arena_str(struct arena *a, struct str s)
 {
-    char *p = s.n < SIZE_MAX ? arena_alloc(a, s.n + 1) : NULL;
-    if (!p)
+    char *p = a->failed || s.n == SIZE_MAX ? NULL : take(a, s.n + 1, 0);
+    if (!p) {
+        a->failed = true;
         return (struct str){0};
+    }
     if (s.n)
         memcpy(p, s.p, s.n);
+    p[s.n] = '\0';
     return (struct str){p, s.n};
 }
 

@@ -8,7 +8,8 @@
  *
  * Ownership: everything allocated belongs to the arena; nothing is freed singly.
  * Limits: `max` bytes in all, each allocation counted as a multiple of 16, as it is taken (so that
- * many tiny ones cannot pass the limit unseen). a->failed is sticky once an allocation failed.
+ * many tiny ones cannot pass the limit unseen); texts stand one behind the other and are counted
+ * with their NUL. a->failed is sticky once an allocation failed.
  */
 #ifndef TALLY_BASE_ARENA_H
 #define TALLY_BASE_ARENA_H

@@ -138,31 +138,38 @@ int hex_decode(uint8_t *out, size_t n, struct str s)
     return 0;
 }
 
-/* The finalizer of MurmurHash3 (Appleby, public domain) over eight-byte words. */
-static uint64_t mix(uint64_t h)
+static uint64_t load8(const unsigned char *p)
 {
-    h ^= h >> 33;
-    h *= 0xff51afd7ed558ccdu;
-    h ^= h >> 33;
-    h *= 0xc4ceb9fe1a85ec53u;
-    return h ^ (h >> 33);
+    uint64_t w;
+    memcpy(&w, p, sizeof w);
+    return w;
 }
 
+/* Up to eight bytes as one word; which of them it were, n tells. */
+static uint64_t load_few(const unsigned char *p, size_t n)
+{
+    uint32_t front, back;
+    if (n == 8)
+        return load8(p);
+    if (n >= 4) {
+        memcpy(&front, p, 4);
+        memcpy(&back, p + n - 4, 4);
+        return front | (uint64_t)back << 32;
+    }
+    return n ? p[0] | (uint64_t)p[n / 2] << 8 | (uint64_t)p[n - 1] << 16 : 0;
+}
+
+/* One multiplication a word, the halves exchanged so that high bits come down; the end as
+ * MurmurHash3's finalizer (Appleby, public domain) but for one of its steps. */
 uint64_t hash64(const void *data, size_t n, uint64_t seed)
 {
     const unsigned char *p = data;
     uint64_t h = seed ^ (n * 0x9e3779b97f4a7c15u);
-    while (n >= 8) {
-        uint64_t w;
-        memcpy(&w, p, 8);
-        h = mix(h ^ w) + 0x9e3779b97f4a7c15u;
-        p += 8;
-        n -= 8;
+    for (; n > 8; p += 8, n -= 8) {
+        h = (h ^ load8(p)) * 0xff51afd7ed558ccdu;
+        h = h << 32 | h >> 32;
     }
-    if (n) {
-        uint64_t w = 0;
-        memcpy(&w, p, n);
-        h = mix(h ^ w) + 0x9e3779b97f4a7c15u;
-    }
-    return mix(h);
+    h = (h ^ load_few(p, n)) * 0xff51afd7ed558ccdu;
+    h = (h ^ h >> 32) * 0xc4ceb9fe1a85ec53u;
+    return h ^ h >> 29;
 }

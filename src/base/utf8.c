@@ -103,6 +103,24 @@ void utf8_add(struct buf *b, uint32_t cp)
     buf_add(b, c, n);
 }
 
+static bool is_tail(unsigned char c)
+{
+    return (c & 0xC0) == 0x80;
+}
+
+/* Length of a whole character that begins at p, of those that need no look at their second byte's
+ * range; 0 for any other. */
+static size_t plain_char(const unsigned char *p, size_t left)
+{
+    if (p[0] < 0x80)
+        return 1;
+    if (p[0] >= 0xC2 && p[0] < 0xE0)
+        return left > 1 && is_tail(p[1]) ? 2 : 0;
+    if (p[0] > 0xE0 && p[0] < 0xF0 && p[0] != 0xED)
+        return left > 2 && is_tail(p[1]) && is_tail(p[2]) ? 3 : 0;
+    return 0;
+}
+
 size_t utf8_valid_prefix(struct str s)
 {
     size_t at = 0;
@@ -116,12 +134,18 @@ size_t utf8_valid_prefix(struct str s)
         }
         if (at == s.n)
             break;
-        if ((unsigned char)s.p[at] < 0x80) {
-            at++;
-            continue;
+        /* Where one character is not ASCII, the next is seldom followed by eight that are. */
+        size_t n = plain_char((const unsigned char *)s.p + at, s.n - at);
+        while (n) {
+            at += n;
+            if (at == s.n || ((unsigned char)s.p[at] < 0x80 && s.n - at >= sizeof word))
+                break;
+            n = plain_char((const unsigned char *)s.p + at, s.n - at);
         }
+        if (n)
+            continue;
         bool whole;
-        size_t n = subpart(s, at, &whole);
+        n = subpart(s, at, &whole);
         if (!whole)
             return at;
         at += n;

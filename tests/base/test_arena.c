@@ -94,6 +94,18 @@ static void strings(void **state)
     assert_non_null(empty.p);
     assert_int_equal(empty.n, 0);
     assert_string_equal(arena_cstr(&a, STR("xyz")), "xyz");
+    /* They stand one behind the other, and what comes next is aligned again. */
+    struct str one = arena_str(&a, STR("one")), two = arena_str(&a, STR("two"));
+    assert_ptr_equal(two.p, one.p + 4);
+    assert_int_equal((uintptr_t)arena_alloc(&a, 8) % 16, 0);
+    assert_str(two, STR("two"));
+    arena_release(&a);
+    /* A NUL counts; so does what an alignment leaves unused. */
+    arena_init(&a, 36);
+    assert_non_null(arena_str(&a, STR("abc")).p);
+    assert_non_null(arena_alloc(&a, 16));
+    assert_non_null(arena_str(&a, STR("xyz")).p); /* at the limit */
+    assert_null(arena_str(&a, (struct str){0}).p);
     arena_release(&a);
     arena_init(&a, 0);
     assert_null(arena_str(&a, STR("a")).p);
