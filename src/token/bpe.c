@@ -43,14 +43,11 @@ int bpe_build(struct bpe *b, const struct vocab *v, struct error *err)
 {
     if (bpe_init(b, v->merge_n, err) < 0)
         return -1;
-    b->result = malloc(((size_t)v->merge_n + 1) * sizeof b->result[0]);
-    if (!b->result)
-        return error_no_memory(err);
+    b->merges = v->merges;
     for (uint32_t rank = 0; rank < v->merge_n; rank++) {
         const struct vocab_merge *m = &v->merges[rank];
         if (rank + INSERT_AHEAD < v->merge_n)
             __builtin_prefetch(bpe_slot(b, m[INSERT_AHEAD].left, m[INSERT_AHEAD].right), 1);
-        b->result[rank] = m->result;
         if (bpe_insert(b, m->left, m->right, rank) < 0)
             return error_set(err, ERROR_INPUT, "merges %u and %u are the same pair",
                              bpe_value(b, m->left, m->right), rank);
@@ -58,7 +55,7 @@ int bpe_build(struct bpe *b, const struct vocab *v, struct error *err)
     return 0;
 }
 
-int bpe_build_bytes(struct bpe *b, const struct vocab *v, struct error *err)
+void bpe_build_bytes(struct bpe *b, const struct vocab *v)
 {
     b->all_bytes = true;
     for (unsigned byte = 0; byte < 256; byte++) {
@@ -69,15 +66,6 @@ int bpe_build_bytes(struct bpe *b, const struct vocab *v, struct error *err)
         if (b->byte_id[byte] == VOCAB_NONE)
             b->all_bytes = false;
     }
-    b->byte_rank = malloc(65536 * sizeof b->byte_rank[0]);
-    if (!b->byte_rank)
-        return error_no_memory(err);
-    for (unsigned i = 0; i < 65536; i++) {
-        uint32_t left = b->byte_id[i >> 8], right = b->byte_id[i & 255];
-        b->byte_rank[i] =
-            left == VOCAB_NONE || right == VOCAB_NONE ? BPE_NO_RANK : bpe_rank(b, left, right);
-    }
-    return 0;
 }
 
 void bpe_release(struct bpe *b)
@@ -85,8 +73,6 @@ void bpe_release(struct bpe *b)
     if (!b)
         return;
     free(b->pair);
-    free(b->result);
-    free(b->byte_rank);
     free(b->order);
     free(b->torn_front);
     free(b->torn_back);

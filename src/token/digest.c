@@ -2,84 +2,132 @@
  * What a vocabulary and a pipeline are, in bytes that do not depend on how the file spells them:
  * a GGUF and a tokenizer.json of one model, or the two spellings of merges, give one digest.
  */
+#include <string.h>
+
 #include "token/tokenizer_internal.h"
 
-static void add_u32(struct buf *b, uint32_t v)
+#define DIGEST_STEP ((size_t)1 << 16)
+
+/* Bytes on their way into a digest. */
+struct digest {
+    struct sha256 *sha;
+    struct buf b;
+};
+
+static void put_u32(char *to, uint32_t v)
 {
-    unsigned char bytes[4] = {(unsigned char)v, (unsigned char)(v >> 8), (unsigned char)(v >> 16),
-                              (unsigned char)(v >> 24)};
-    buf_add(b, bytes, sizeof bytes);
+    for (unsigned i = 0; i < 4; i++)
+        to[i] = (char)(v >> (8 * i));
 }
 
-static void add_str(struct buf *b, struct str s)
+static void settle(struct digest *d)
 {
-    add_u32(b, (uint32_t)s.n);
-    buf_addstr(b, s);
+    if (d->b.n < DIGEST_STEP)
+        return;
+    sha256_add(d->sha, d->b.p, d->b.n);
+    buf_reset(&d->b);
+}
+
+static void add_u32(struct digest *d, uint32_t v)
+{
+    char *p = buf_reserve(&d->b, 4);
+    if (!p)
+        return;
+    put_u32(p, v);
+    d->b.n += 4;
+    settle(d);
+}
+
+static void add_str(struct digest *d, struct str s)
+{
+    add_u32(d, (uint32_t)s.n);
+    buf_addstr(&d->b, s);
 }
 
 /* Ids in order: the bytes each stands for; holes and padding within the list are the same. */
-static void add_ids(struct buf *b, const struct tokenizer *t)
+static void add_ids(struct digest *d, const struct tokenizer *t)
 {
     const struct vocab *v = t->vocab;
     uint32_t n = v->n - v->padding;
-    add_u32(b, n);
+    add_u32(d, n);
     for (uint32_t id = 0; id < n; id++) {
         struct str text = v->tokens[id].text;
         if (!text.p || vocab_is_padding(text, id))
-            add_u32(b, UINT32_MAX);
+            add_u32(d, UINT32_MAX);
         else
-            add_str(b, pieces_of(&t->pieces, id));
+            add_str(d, pieces_of(&t->pieces, id));
     }
 }
 
-static void add_merges(struct buf *b, const struct vocab *v)
+static void add_merges(struct digest *d, const struct vocab *v)
 {
-    add_u32(b, v->merge_n);
+    add_u32(d, v->merge_n);
     for (uint32_t i = 0; i < v->merge_n; i++) {
-        add_u32(b, v->merges[i].left);
-        add_u32(b, v->merges[i].right);
+        char *p = buf_reserve(&d->b, 8);
+        if (!p)
+            return;
+        put_u32(p, v->merges[i].left);
+        put_u32(p + 4, v->merges[i].right);
+        d->b.n += 8;
+        settle(d);
     }
 }
 
 /* Special ids in ascending order: added tokens come in the file's order. */
-static void add_specials(struct buf *b, const struct vocab *v)
+static void add_specials(struct digest *d, const struct vocab *v)
 {
     for (uint32_t id = 0; id < v->n; id++)
         if (v->tokens[id].added && v->added[v->tokens[id].added - 1].special)
-            add_u32(b, id);
-    add_u32(b, UINT32_MAX);
+            add_u32(d, id);
+    add_u32(d, UINT32_MAX);
 }
 
-static void add_scores(struct buf *b, const struct vocab *v)
+static void add_scores(struct digest *d, const struct vocab *v)
 {
     for (uint32_t id = 0; id < v->n - v->padding; id++) {
         float score = (float)v->tokens[id].score;
-        buf_add(b, &score, sizeof score);
+        uint32_t bits;
+        memcpy(&bits, &score, sizeof bits);
+        add_u32(d, bits);
     }
 }
 
-int digest_all(struct tokenizer *t, struct str file_bytes, struct error *err)
+static void add_vocabulary(struct digest *d, const struct tokenizer *t)
 {
     const struct vocab *v = t->vocab;
-    struct buf b = BUF_INIT(VOCAB_MEMORY_MAX);
-    int status = -1;
-    add_str(&b, STR("tally vocabulary 1"));
-    add_ids(&b, t);
-    add_merges(&b, v);
-    add_specials(&b, v);
+    add_str(d, STR("tally vocabulary 1"));
+    add_ids(d, t);
+    add_merges(d, v);
+    add_specials(d, v);
     if (v->model == VOCAB_UNIGRAM || v->model == VOCAB_SPM)
-        add_scores(&b, v);
-    if (buf_check(&b, "vocabulary digest", err) < 0 ||
-        sha256_hex(t->vocabulary_sha256, buf_str(&b), err) < 0)
-        goto out;
-    buf_reset(&b);
-    add_str(&b, STR("tally pipeline 1"));
-    pipeline_describe(&t->pipe, v, &b);
-    if (buf_check(&b, "pipeline digest", err) < 0 ||
-        sha256_hex(t->pipeline_sha256, buf_str(&b), err) < 0)
-        goto out;
-    status = sha256_hex(t->tokenizer_sha256, str_first(file_bytes, v->read), err);
-out:
-    buf_release(&b);
+        add_scores(d, v);
+}
+
+static void add_pipeline(struct digest *d, const struct tokenizer *t)
+{
+    add_str(d, STR("tally pipeline 1"));
+    pipeline_describe(&t->pipe, t->vocab, &d->b);
+}
+
+static int digest(char out[SHA256_HEX], const struct tokenizer *t,
+                  void (*add)(struct digest *, const struct tokenizer *), struct error *err)
+{
+    struct digest d = {.sha = sha256_new(), .b = BUF_INIT(VOCAB_MEMORY_MAX)};
+    int status = -1;
+    if (!d.sha)
+        return error_no_memory(err);
+    add(&d, t);
+    sha256_add(d.sha, d.b.p, d.b.n);
+    if (buf_check(&d.b, "digest", err) == 0)
+        status = sha256_end_hex(d.sha, out, err);
+    sha256_free(d.sha);
+    buf_release(&d.b);
     return status;
+}
+
+int digest_all(struct tokenizer *t, struct error *err)
+{
+    if (digest(t->vocabulary_sha256, t, add_vocabulary, err) < 0)
+        return -1;
+    return digest(t->pipeline_sha256, t, add_pipeline, err);
 }

@@ -61,6 +61,15 @@ static void find_byte_tokens(struct model *m)
     }
 }
 
+static void spell_bytes(struct model *m)
+{
+    for (unsigned byte = 0; byte < 256; byte++) {
+        char text[4] = {0};
+        utf8_encode(text, byte_level_char((uint8_t)byte));
+        m->spelling[byte] = (uint16_t)((uint8_t)text[0] | (uint8_t)text[1] << 8);
+    }
+}
+
 /* Ids of single bytes with the suffix behind them. */
 static int build_suffix(struct model *m, const struct vocab *v, struct error *err)
 {
@@ -126,9 +135,9 @@ static int build_kind(struct model *m, const struct vocab *v, struct error *err)
 {
     switch (m->set.kind) {
     case MODEL_BPE_BYTES:
-        if (bpe_build(&m->bpe, v, err) < 0 || bpe_build_bytes(&m->bpe, v, err) < 0 ||
-            bpe_build_torn(&m->bpe, v, m->pieces, err) < 0)
+        if (bpe_build(&m->bpe, v, err) < 0 || bpe_build_torn(&m->bpe, v, m->pieces, err) < 0)
             return -1;
+        bpe_build_bytes(&m->bpe, v);
         return m->set.suffix.n ? build_suffix(m, v, err) : 0;
     case MODEL_BPE_CHARS:
         if (bpe_build(&m->bpe, v, err) < 0 || build_chars(m, err) < 0)
@@ -150,12 +159,14 @@ static int build_kind(struct model *m, const struct vocab *v, struct error *err)
 int model_build(struct model *m, const struct vocab *v, struct pieces *pieces,
                 const struct model_settings *settings, struct error *err)
 {
-    *m = (struct model){.set = *settings, .pieces = pieces};
-    if ((settings->kind != MODEL_BPE_BYTES || settings->ignore_merges) &&
-        pieces_index(pieces, v, err) < 0)
-        return -1;
-    if (settings->kind != MODEL_BPE_BYTES)
+    *m = (struct model){.set = *settings, .pieces = pieces, .vocab = v};
+    if (settings->kind == MODEL_BPE_BYTES) {
+        spell_bytes(m);
+    } else {
+        if (pieces_index(pieces, v, err) < 0)
+            return -1;
         find_byte_tokens(m);
+    }
     return build_kind(m, v, err);
 }
 

@@ -37,6 +37,8 @@ struct model_settings {
 struct model {
     struct model_settings set;
     const struct pieces *pieces;
+    const struct vocab *vocab;
+    uint16_t spelling[256]; /* bytes as the vocabulary spells them: UTF-8, the first byte lowest */
     struct bpe bpe;
     struct trie trie;         /* Unigram, WordPiece, WPM: whole texts */
     uint32_t continuing;      /* trie node behind the prefix; 0 when nothing begins with it */

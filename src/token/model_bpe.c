@@ -165,11 +165,32 @@ static bool all_newlines(struct str word)
     return true;
 }
 
+/* The token that is the whole word, in the spelling of the vocabulary: a token spelled in other
+ * characters than the alphabet of bytes is none, as in the references. */
+static uint32_t find_whole(const struct model *m, struct model_work *w, struct str word)
+{
+    if (m->set.kind != MODEL_BPE_BYTES)
+        return pieces_find(m->pieces, word);
+    if (word.n > VOCAB_TOKEN_BYTES_MAX)
+        return VOCAB_NONE;
+    /* Room for it: model_word reserved as many lengths as the word has bytes. */
+    uint8_t *spelled = (uint8_t *)(void *)w->len;
+    size_t n = 0;
+    for (size_t i = 0; i < word.n; i++) {
+        uint16_t c = m->spelling[(uint8_t)word.p[i]];
+        spelled[n++] = (uint8_t)c;
+        if (c >> 8)
+            spelled[n++] = (uint8_t)(c >> 8);
+    }
+    uint32_t id = vocab_find(m->vocab, str_make(spelled, n));
+    return id == VOCAB_NONE || m->vocab->tokens[id].added_only ? VOCAB_NONE : id;
+}
+
 int bpe_word(const struct model *m, struct model_work *w, struct str word, struct error *err)
 {
     bool want_len = w->want_len;
     if (m->set.ignore_merges || (m->set.whole_newlines && all_newlines(word))) {
-        uint32_t id = pieces_find(m->pieces, word);
+        uint32_t id = find_whole(m, w, word);
         if (id != VOCAB_NONE) {
             model_put(w, id, word.n);
             return 0;

@@ -33,22 +33,23 @@ int byte_level_byte(uint32_t cp)
     return cp == 0x143 ? 0xAD : -1;
 }
 
+#define ALPHABET_END 0x144u /* behind the last of the characters that stand for bytes */
+
 /* False, with nothing written of use, when a character is not of the alphabet. */
-static bool spell_bytes(uint8_t *out, size_t *n, struct str text)
+static bool spell_bytes(uint8_t *out, size_t *n, struct str text, const int16_t byte[ALPHABET_END])
 {
     const uint8_t *p = (const uint8_t *)text.p;
     size_t at = 0, made = 0;
     while (at < text.n) {
         uint32_t cp = p[at++];
-        if (cp >= 0x80) { /* the alphabet ends at U+0143: two bytes */
+        if (cp >= 0x80) { /* two bytes: the alphabet ends before the characters of three */
             if (cp < 0xC2 || cp > 0xC5 || at == text.n || (p[at] & 0xC0) != 0x80)
                 return false;
             cp = (cp & 0x1F) << 6 | (p[at++] & 0x3Fu);
         }
-        int byte = byte_level_byte(cp);
-        if (byte < 0)
+        if (cp >= ALPHABET_END || byte[cp] < 0)
             return false;
-        out[made++] = (uint8_t)byte;
+        out[made++] = (uint8_t)byte[cp];
     }
     *n = made;
     return true;
@@ -58,6 +59,9 @@ int pieces_build(struct pieces *p, const struct vocab *v, enum pieces_spelling s
                  struct error *err)
 {
     uint64_t total = 0;
+    int16_t byte[ALPHABET_END];
+    for (uint32_t cp = 0; cp < ALPHABET_END; cp++)
+        byte[cp] = (int16_t)byte_level_byte(cp);
     for (uint32_t id = 0; id < v->n; id++)
         total += v->tokens[id].text.n;
     if (total > VOCAB_MEMORY_MAX)
@@ -75,7 +79,7 @@ int pieces_build(struct pieces *p, const struct vocab *v, enum pieces_spelling s
         struct str text = v->tokens[id].text;
         size_t n = text.n;
         p->start[id] = (uint32_t)at;
-        if (spelling != PIECES_BYTE_LEVEL || !spell_bytes(p->bytes + at, &n, text)) {
+        if (spelling != PIECES_BYTE_LEVEL || !spell_bytes(p->bytes + at, &n, text, byte)) {
             n = text.n;
             if (n)
                 memcpy(p->bytes + at, text.p, n);

@@ -89,8 +89,7 @@ static int check_reference(const struct vocab *v, const struct tokenizer_options
     return error_remedy(err, "give the model's %s instead", gguf ? "tokenizer.json" : "GGUF file");
 }
 
-static int build(struct tokenizer *t, struct str bytes, const struct tokenizer_options *o,
-                 struct error *err)
+static int build(struct tokenizer *t, const struct tokenizer_options *o, struct error *err)
 {
     struct vocab *v = t->vocab;
     if (check_reference(v, o, err) < 0)
@@ -113,16 +112,17 @@ static int build(struct tokenizer *t, struct str bytes, const struct tokenizer_o
     }
     if (v->chat_template.p && !(t->chat_template = strdup(v->chat_template.p)))
         return error_no_memory(err);
-    return digest_all(t, bytes, err);
+    return digest_all(t, err);
 }
 
-int tokenizer_open_bytes(struct tokenizer **out, struct str bytes, const char *name,
-                         const struct tokenizer_options *o, struct error *err)
+/* The vocabulary, and the digest of what was read of the bytes, which are not needed afterwards. */
+static int read_vocab(struct tokenizer **out, struct str bytes, const char *name, struct error *err)
 {
     struct tokenizer *t = calloc(1, sizeof *t);
     if (!t)
         return error_no_memory(err);
-    if (vocab_open(&t->vocab, bytes, name, err) < 0 || build(t, bytes, o, err) < 0) {
+    if (vocab_open(&t->vocab, bytes, name, err) < 0 ||
+        sha256_hex(t->tokenizer_sha256, str_first(bytes, t->vocab->read), err) < 0) {
         tokenizer_free(t);
         return error_at_file(err, name);
     }
@@ -130,15 +130,34 @@ int tokenizer_open_bytes(struct tokenizer **out, struct str bytes, const char *n
     return 0;
 }
 
+static int finish(struct tokenizer **out, struct tokenizer *t, const char *name,
+                  const struct tokenizer_options *o, struct error *err)
+{
+    if (build(t, o, err) < 0) {
+        tokenizer_free(t);
+        return error_at_file(err, name);
+    }
+    *out = t;
+    return 0;
+}
+
+int tokenizer_open_bytes(struct tokenizer **out, struct str bytes, const char *name,
+                         const struct tokenizer_options *o, struct error *err)
+{
+    struct tokenizer *t = NULL;
+    return read_vocab(&t, bytes, name, err) < 0 ? -1 : finish(out, t, name, o, err);
+}
+
 int tokenizer_open(struct tokenizer **out, const char *path, const struct tokenizer_options *o,
                    struct error *err)
 {
     struct file_map map;
+    struct tokenizer *t = NULL;
     if (file_map_open(&map, path, TOKENIZER_FILE_MAX, err) < 0)
         return -1;
-    int status = tokenizer_open_bytes(out, str_make(map.p, map.n), path, o, err);
-    file_map_close(&map);
-    return status;
+    int status = read_vocab(&t, str_make(map.p, map.n), path, err);
+    file_map_close(&map); /* before the tables are built: both need memory */
+    return status < 0 ? -1 : finish(out, t, path, o, err);
 }
 
 int tokenizer_piece(const struct tokenizer *t, uint32_t id, struct buf *out)

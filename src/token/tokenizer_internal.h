@@ -51,7 +51,7 @@ int normalize_all(const struct pipeline *p, struct norm_view in, struct norm_tex
 /* Bytes a single id stands for, wherever it stands (token/decode.c). */
 void decode_piece(const struct tokenizer *t, uint32_t id, struct buf *out);
 
-/* Digests (token/digest.c). */
-int digest_all(struct tokenizer *t, struct str file_bytes, struct error *err) TALLY_MUST_CHECK;
+/* Digests of the vocabulary and of the pipeline (token/digest.c). */
+int digest_all(struct tokenizer *t, struct error *err) TALLY_MUST_CHECK;
 
 #endif

@@ -119,6 +119,7 @@ static uint32_t index_add(struct vocab *v, uint32_t id, uint32_t h)
         struct vocab_slot *s = &v->index[i & v->index_mask];
         if (s->id == VOCAB_NONE) {
             *s = (struct vocab_slot){h, id};
+            v->index_n++;
             return id;
         }
         if (s->hash == h && str_eq(v->tokens[s->id].text, text))
@@ -126,8 +127,30 @@ static uint32_t index_add(struct vocab *v, uint32_t id, uint32_t h)
     }
 }
 
+static int index_size(struct vocab *v, uint32_t slots)
+{
+    struct vocab_slot *old = v->index, *index = malloc(slots * sizeof index[0]);
+    if (!index)
+        return -1;
+    memset(index, 0xFF, slots * sizeof index[0]);
+    for (uint32_t k = 0; old && k <= v->index_mask; k++) {
+        uint32_t i = old[k].hash;
+        if (old[k].id == VOCAB_NONE)
+            continue;
+        while (index[i & (slots - 1)].id != VOCAB_NONE)
+            i++;
+        index[i & (slots - 1)] = old[k];
+    }
+    free(old);
+    v->index = index;
+    v->index_mask = slots - 1;
+    return 0;
+}
+
 uint32_t vocab_index_add(struct vocab *v, uint32_t id)
 {
+    if (v->index_n / 3 >= v->index_mask / 4 && index_size(v, (v->index_mask + 1) * 2) < 0)
+        return VOCAB_NONE;
     return index_add(v, id, hash_text(v->tokens[id].text));
 }
 
@@ -136,11 +159,8 @@ int vocab_index_build(struct vocab *v, bool strict, uint32_t extra, struct error
     uint32_t slots = 16;
     while (slots < (v->n + extra) * 2u)
         slots *= 2;
-    v->index = malloc(slots * sizeof v->index[0]);
-    if (!v->index)
+    if (index_size(v, slots) < 0)
         return error_no_memory(err);
-    memset(v->index, 0xFF, slots * sizeof v->index[0]);
-    v->index_mask = slots - 1;
     uint32_t ahead[INDEX_AHEAD] = {0};
     for (uint32_t i = 0; i < v->n + INDEX_AHEAD; i++) {
         /* The place of the token INDEX_AHEAD on is asked for while this one is put in. */

@@ -55,8 +55,8 @@ enum vocab_type {
 struct vocab_token {
     struct str text; /* as the file spells it; p is NULL for an id that does not exist */
     double score;    /* Unigram and SPM */
-    uint8_t type;    /* enum vocab_type */
     uint32_t added;  /* its place in the list of added tokens plus one; 0 when it is none */
+    uint8_t type;    /* enum vocab_type */
     bool added_only; /* an added token that the model itself lacks */
 };
 
@@ -106,7 +106,7 @@ struct vocab {
 
     /* private */
     struct vocab_slot *index; /* text -> id */
-    uint32_t index_mask, token_cap, merge_cap;
+    uint32_t index_mask, index_n, token_cap, merge_cap;
     struct arena arena;
 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "vocab/vocab_internal.h"
+#include "vocab/vocab_merges.h"
 
 #define GGUF_KEYS_MAX 65536u
 #define GGUF_KEY_BYTES_MAX 65535u
@@ -223,57 +223,38 @@ static int read_merges(struct reader *r)
     return 0;
 }
 
-/* "a b": a part may itself begin with a space, but is never empty. The joint text is made in
- * *joints. */
-static int split_merge(struct reader *r, struct vocab_merge_text *m, struct buf *joints, uint64_t i)
+/* "a b": a part may itself begin with a space, but is never empty. */
+static int add_merge(struct reader *r, struct merges *m, uint64_t i)
 {
-    struct str s;
-    m->offset = r->at;
+    struct str s = {NULL, 0};
+    size_t at = r->at;
     if (take_str(r, &s, "a merge") < 0)
         return -1;
     size_t gap = s.n ? str_find_char(str_skip(s, 1), ' ') : STR_NONE;
     if (gap == STR_NONE) {
         error_set(r->err, ERROR_INPUT, "merge %llu (\"%.*s\") is not two parts",
                   (unsigned long long)i, STR_ARG(str_first(s, 64)));
-        return fail_at(r, (size_t)m->offset);
+        return fail_at(r, at);
     }
-    m->left = str_first(s, gap + 1);
-    m->right = str_skip(s, gap + 2);
-    size_t n = m->left.n + m->right.n;
-    char *p = n <= VOCAB_TOKEN_BYTES_MAX ? buf_reserve(joints, n) : NULL;
-    m->joint = str_make(p, n);
-    if (!p) /* longer than any token: it is not found, and said so */
-        return n > VOCAB_TOKEN_BYTES_MAX
-                   ? error_set(r->err, ERROR_LIMIT, "merge %llu makes a token of %zu bytes",
-                               (unsigned long long)i, n)
-                   : error_no_memory(r->err);
-    memcpy(p, m->left.p, m->left.n);
-    memcpy(p + m->left.n, m->right.p, m->right.n);
-    joints->n += n;
-    return 0;
+    return merges_add(m, str_first(s, gap + 1), str_skip(s, gap + 2), at, r->err);
 }
 
 static int resolve_merges(struct reader *r)
 {
-    struct vocab_merge_text batch[VOCAB_MERGE_BATCH];
-    struct buf joints = BUF_INIT((size_t)VOCAB_MERGE_BATCH * VOCAB_TOKEN_BYTES_MAX * 2);
+    struct merges m;
     size_t end = r->at;
-    int status = 0;
-    /* Once and for all, so that texts in it do not move. */
-    if (!buf_reserve(&joints, (size_t)VOCAB_MERGE_BATCH * VOCAB_TOKEN_BYTES_MAX))
-        return error_no_memory(r->err);
+    merges_init(&m, r->v);
     r->at = r->merges_at;
-    if (vocab_merges_reserve(r->v, r->merge_n, r->err) < 0)
-        status = fail_at(r, r->merges_at);
-    for (uint64_t i = 0; status == 0 && i < r->merge_n;) {
-        size_t n = 0;
-        buf_reset(&joints);
-        for (; status == 0 && n < VOCAB_MERGE_BATCH && i < r->merge_n; n++, i++)
-            status = split_merge(r, &batch[n], &joints, i);
-        if (status == 0)
-            status = vocab_add_merges(r->v, batch, n, r->err);
-    }
-    buf_release(&joints);
+    int status = vocab_merges_reserve(r->v, r->merge_n, r->err);
+    if (status < 0)
+        fail_at(r, r->merges_at);
+    else
+        status = merges_ready(&m, STR(""), r->err);
+    for (uint64_t i = 0; status == 0 && i < r->merge_n; i++)
+        status = add_merge(r, &m, i);
+    if (status == 0)
+        status = merges_end(&m, r->err);
+    merges_release(&m);
     r->at = end;
     return status;
 }

@@ -22,11 +22,12 @@ int vocab_merges_reserve(struct vocab *v, uint64_t n, struct error *err) TALLY_M
 /* Copies text into the arena and gives it to id, which must be a hole. */
 int vocab_set_text(struct vocab *v, uint32_t id, struct str text,
                    struct error *err) TALLY_MUST_CHECK;
-/* Indexes all texts, with room for `extra` more. strict: two ids with one text are an error; else
- * the first keeps it. */
+/* Indexes all texts, with room for `extra` more at once. strict: two ids with one text are an
+ * error; else the first keeps it. */
 int vocab_index_build(struct vocab *v, bool strict, uint32_t extra,
                       struct error *err) TALLY_MUST_CHECK;
-/* Adds one id of the extra ones; returns the id that has its text already, or the id itself. */
+/* Adds one id; returns the id that has its text already, the id itself, or VOCAB_NONE when memory
+ * is refused. */
 uint32_t vocab_index_add(struct vocab *v, uint32_t id);
 /* Trailing padding entries, counted. */
 void vocab_count_padding(struct vocab *v);

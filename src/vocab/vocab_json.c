@@ -10,6 +10,7 @@
 #include "codec/json_stream.h"
 #include "codec/json_write.h"
 #include "vocab/vocab_internal.h"
+#include "vocab/vocab_merges.h"
 
 #define CONFIG_BYTES_MAX ((size_t)256 << 20)
 #define CONFIG_DEPTH_MAX 60u /* below JSON_WRITE_DEPTH */
@@ -26,21 +27,20 @@ enum place {
     IN_PAIR,
 };
 
-struct merge_head {
-    uint64_t offset;
-    uint32_t left, right; /* lengths; the bytes follow */
-};
+/* Fields of the model that have to be known before its merges can be read. */
+enum field { OTHER_FIELD, FIELD_TYPE, FIELD_PREFIX };
 
 struct loader {
     struct vocab *v;
     struct json_stream *stream;
     struct json_writer writer;
-    struct buf config, merges, text;
+    struct buf config, text, prefix;
+    struct merges merges;
     enum place place;
+    enum field field; /* whose value comes next */
     unsigned depth;
-    bool in_model, has_vocab, has_merges;
+    bool in_model, has_vocab, has_merges, is_bpe, has_prefix, indexed;
     unsigned part; /* of an entry or a pair: how many came */
-    uint32_t merge_n;
     const struct json *doc;
 };
 
@@ -74,13 +74,7 @@ static int keep_text(struct loader *l, struct str s, struct error *err)
 
 static int add_merge(struct loader *l, struct str left, struct str right, struct error *err)
 {
-    if (++l->merge_n > VOCAB_MERGES_MAX)
-        return error_set(err, ERROR_LIMIT, "more than %u merges", VOCAB_MERGES_MAX);
-    struct merge_head head = {json_stream_offset(l->stream), (uint32_t)left.n, (uint32_t)right.n};
-    buf_add(&l->merges, &head, sizeof head);
-    buf_addstr(&l->merges, left);
-    buf_addstr(&l->merges, right);
-    return buf_check(&l->merges, "model.merges", err);
+    return merges_add(&l->merges, left, right, json_stream_offset(l->stream), err);
 }
 
 /* "a b": exactly one space, as the reference splits it. */
@@ -90,9 +84,23 @@ static int split_merge(struct loader *l, struct str s, struct error *err)
     if (str_starts(s, STR("#version")))
         return 0;
     if (!str_cut(s, ' ', &left, &right) || str_find_char(right, ' ') != STR_NONE)
-        return error_set(err, ERROR_INPUT, "merge %u (\"%.*s\") is not two parts", l->merge_n,
+        return error_set(err, ERROR_INPUT, "merge %u (\"%.*s\") is not two parts", l->merges.n,
                          STR_ARG(str_first(s, 64)));
     return add_merge(l, left, right, err);
+}
+
+/* A value of the model, {NULL, 0} for null. */
+static int note_field(struct loader *l, struct str value, struct error *err)
+{
+    enum field field = l->field;
+    l->field = OTHER_FIELD;
+    if (field == FIELD_TYPE)
+        l->is_bpe = str_eq(value, STR("BPE"));
+    if (field != FIELD_PREFIX)
+        return 0;
+    l->has_prefix = true;
+    buf_addstr(&l->prefix, value);
+    return buf_check(&l->prefix, "continuing_subword_prefix", err);
 }
 
 static int on_null(void *ctx, struct error *err)
@@ -101,7 +109,7 @@ static int on_null(void *ctx, struct error *err)
     if (l->place != IN_CONFIG)
         return misplaced(l, "null", err);
     json_put_null(&l->writer);
-    return 0;
+    return note_field(l, (struct str){0}, err);
 }
 
 static int on_boolean(void *ctx, bool value, struct error *err)
@@ -145,7 +153,7 @@ static int on_string(void *ctx, struct str s, struct error *err)
     switch (l->place) {
     case IN_CONFIG:
         json_put_str(&l->writer, s);
-        return 0;
+        return note_field(l, s, err);
     case IN_ENTRY:
         if (l->part++ != 0)
             return misplaced(l, "this string", err);
@@ -156,7 +164,7 @@ static int on_string(void *ctx, struct str s, struct error *err)
         if (l->part++ == 0)
             return keep_text(l, s, err);
         if (l->part > 2)
-            return error_set(err, ERROR_INPUT, "merge %u has more than two parts", l->merge_n);
+            return error_set(err, ERROR_INPUT, "merge %u has more than two parts", l->merges.n);
         return add_merge(l, buf_str(&l->text), s, err);
     default:
         return misplaced(l, "a string", err);
@@ -176,6 +184,9 @@ static int on_key(void *ctx, struct str name, struct error *err)
                                                    : NULL;
         if (seen && *seen)
             return error_set(err, ERROR_INPUT, "model.%.*s is given twice", STR_ARG(name));
+        l->field = str_eq(name, STR("type"))                        ? FIELD_TYPE
+                   : str_eq(name, STR("continuing_subword_prefix")) ? FIELD_PREFIX
+                                                                    : OTHER_FIELD;
         if (seen) {
             *seen = true;
             l->place = seen == &l->has_vocab ? AT_VOCAB : AT_MERGES;
@@ -212,6 +223,18 @@ static int on_end_object(void *ctx, struct error *err)
     return 0;
 }
 
+/* The list of merges begins: they are resolved as they come where all they need came first. */
+static int begin_merges(struct loader *l, struct error *err)
+{
+    l->place = IN_MERGES;
+    if (!l->has_vocab || !l->is_bpe || !l->has_prefix)
+        return 0;
+    l->indexed = true;
+    if (vocab_index_build(l->v, true, 0, err) < 0)
+        return -1;
+    return merges_ready(&l->merges, buf_str(&l->prefix), err);
+}
+
 static int on_start_array(void *ctx, struct error *err)
 {
     struct loader *l = ctx;
@@ -228,8 +251,7 @@ static int on_start_array(void *ctx, struct error *err)
         l->place = IN_ENTRY;
         return 0;
     case AT_MERGES:
-        l->place = IN_MERGES;
-        return 0;
+        return begin_merges(l, err);
     case IN_MERGES:
         l->place = IN_PAIR;
         return 0;
@@ -321,57 +343,19 @@ static int settle_model(struct loader *l, struct error *err)
     return error_set(err, ERROR_UNSUPPORTED, "the model \"%.*s\" is not supported", STR_ARG(type));
 }
 
-/* The text of a merge: its parts stand one behind the other. With a prefix that the right part
- * drops it has to be made. */
-static int merge_text(struct loader *l, struct vocab_merge_text *m, struct str prefix,
-                      struct error *err)
-{
-    m->joint = str_make(m->left.p, m->left.n + m->right.n);
-    if (prefix.n == 0 || !str_starts(m->right, prefix))
-        return 0;
-    struct buf joint = BUF_INIT(2 * VOCAB_TOKEN_BYTES_MAX);
-    buf_addstr(&joint, m->left);
-    buf_addstr(&joint, str_skip(m->right, prefix.n));
-    m->joint = arena_str(&l->v->arena, buf_str(&joint));
-    buf_release(&joint);
-    return m->joint.p ? 0 : error_no_memory(err);
-}
-
-static int resolve_all(struct loader *l, struct str bytes, struct str prefix, struct error *err)
-{
-    struct vocab_merge_text batch[VOCAB_MERGE_BATCH];
-    while (bytes.n) {
-        size_t n = 0;
-        for (; n < VOCAB_MERGE_BATCH && bytes.n; n++) {
-            struct merge_head head;
-            memcpy(&head, bytes.p, sizeof head);
-            bytes = str_skip(bytes, sizeof head);
-            batch[n].left = str_first(bytes, head.left);
-            batch[n].right = str_make(bytes.p + head.left, head.right);
-            batch[n].offset = head.offset;
-            bytes = str_skip(bytes, (size_t)head.left + head.right);
-            if (merge_text(l, &batch[n], prefix, err) < 0)
-                return -1;
-        }
-        if (vocab_add_merges(l->v, batch, n, err) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 static int resolve_merges(struct loader *l, struct error *err)
 {
     const struct json *model = json_get(l->doc, "model");
-    struct str prefix = {NULL, 0}, bytes = buf_str(&l->merges);
+    struct str prefix = {NULL, 0};
     json_str(&prefix, json_get(model, "continuing_subword_prefix"));
     if (l->v->model != VOCAB_BPE)
         return 0;
-    if (l->merge_n == 0)
+    if (l->merges.n == 0)
         return error_set(err, ERROR_INPUT,
                          "model.merges is empty: every text would be counted as characters");
-    if (vocab_merges_reserve(l->v, l->merge_n, err) < 0)
+    if (!l->merges.ready && merges_ready(&l->merges, prefix, err) < 0)
         return -1;
-    return resolve_all(l, bytes, prefix, err);
+    return merges_end(&l->merges, err);
 }
 
 static bool flag(const struct json *object, const char *name)
@@ -410,7 +394,8 @@ static int add_added(struct vocab *v, struct vocab_added *a, uint32_t *next, str
             return error_set(err, ERROR_INPUT, "it would get the id %u, which is \"%.*s\"", a->id,
                              STR_ARG(str_first(v->tokens[a->id].text, 64)));
         v->tokens[a->id] = (struct vocab_token){.text = a->text, .added_only = true};
-        vocab_index_add(v, a->id);
+        if (vocab_index_add(v, a->id) == VOCAB_NONE)
+            return error_no_memory(err);
     }
     if (a->id >= *next)
         *next = a->id + 1;
@@ -465,7 +450,9 @@ static int settle(struct loader *l, struct error *err)
     if (added_n > VOCAB_ADDED_MAX)
         return error_set(err, ERROR_LIMIT, "%zu added tokens; the limit is %u", added_n,
                          VOCAB_ADDED_MAX);
-    if (vocab_index_build(v, true, (uint32_t)added_n, err) < 0 || resolve_merges(l, err) < 0)
+    if (!l->indexed && vocab_index_build(v, true, (uint32_t)added_n, err) < 0)
+        return -1;
+    if (resolve_merges(l, err) < 0)
         return -1;
     for (uint32_t i = 0; i < v->n; i++)
         model_size += v->tokens[i].text.p != NULL;
@@ -480,14 +467,16 @@ int vocab_read_json(struct vocab *v, struct str bytes, struct error *err)
     struct loader l = {.v = v};
     int status = -1;
     buf_init(&l.config, CONFIG_BYTES_MAX);
-    buf_init(&l.merges, VOCAB_MEMORY_MAX);
     buf_init(&l.text, VOCAB_TOKEN_BYTES_MAX);
+    buf_init(&l.prefix, VOCAB_TOKEN_BYTES_MAX);
+    merges_init(&l.merges, v);
     v->read = bytes.n;
     if (stream(&l, bytes, err) == 0 && settle_model(&l, err) == 0)
         status = settle(&l, err);
     json_stream_free(l.stream);
     buf_release(&l.config);
-    buf_release(&l.merges);
     buf_release(&l.text);
+    buf_release(&l.prefix);
+    merges_release(&l.merges);
     return status;
 }

@@ -135,6 +135,12 @@ static void ignores_merges(void **state)
     t = make(AROUND, MORE ",\"bca\":258", MERGES);
     EXPECT(t, STR("bca"), &parsed, 'b', 'c', 'a');
     tokenizer_free(t);
+    /* A token spelled in other characters than the alphabet's stands for no bytes: the reference,
+     * asked, gives the three of U+65E5. */
+    t = make(AROUND, MORE ",\"\u65e5\":258", MERGES ",\"ignore_merges\":true");
+    EXPECT(t, STR("\u65e5"), &parsed, 0xE6, 0x97, 0xA5);
+    EXPECT(t, STR("ab\u65e5"), &parsed, 256, 0xE6, 0x97, 0xA5);
+    tokenizer_free(t);
 }
 
 static void nfc(void **state)

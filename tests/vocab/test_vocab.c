@@ -62,6 +62,96 @@ static void both_spellings_of_merges(void **state)
     }
 }
 
+#define LETTERS 26u
+
+/* Every letter, every pair of two, and a merge for each pair, "a##b" where a prefix is dropped. */
+static void pairs(struct buf *vocab, struct buf *merges, const char *prefix)
+{
+    for (unsigned i = 0; i < LETTERS; i++)
+        buf_addf(vocab, "\"%c\":%u,", 'a' + i, i);
+    for (unsigned i = 0; i < LETTERS && *prefix; i++)
+        buf_addf(vocab, "\"%s%c\":%u,", prefix, 'a' + i, LETTERS + i);
+    for (unsigned i = 0; i < LETTERS * LETTERS; i++) {
+        unsigned first = 'a' + i / LETTERS, second = 'a' + i % LETTERS;
+        buf_addf(vocab, "%s\"%c%c\":%u", i ? "," : "", first, second,
+                 LETTERS * (*prefix ? 2 : 1) + i);
+        buf_addf(merges, "%s\"%c %s%c\"", i ? "," : "", first, prefix, second);
+    }
+}
+
+/* Merges are resolved as they come, or kept until they can be: the same comes of it. */
+static void merges_in_any_order(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {
+        /* as the reference writes it */
+        "{\"model\":{\"type\":\"BPE\",\"continuing_subword_prefix\":%1$s,\"vocab\":{%2$s},"
+        "\"merges\":[%3$s]},\"added_tokens\":[%4$s]}",
+        "{\"added_tokens\":[%4$s],\"model\":{\"merges\":[%3$s],\"vocab\":{%2$s},"
+        "\"continuing_subword_prefix\":%1$s,\"type\":\"BPE\"}}",
+        "{\"added_tokens\":[%4$s],\"model\":{\"type\":\"BPE\",\"vocab\":{%2$s},"
+        "\"merges\":[%3$s],\"continuing_subword_prefix\":%1$s}}",
+        "{\"added_tokens\":[%4$s],\"model\":{\"continuing_subword_prefix\":%1$s,\"vocab\":{%2$s},"
+        "\"merges\":[%3$s],\"type\":\"BPE\"}}",
+    };
+    static const struct {
+        const char *spelled, *prefix;
+    } prefixes[] = {{"null", ""}, {"\"##\"", "##"}};
+    for (size_t i = 0; i < 8; i++) {
+        struct buf text = BUF_INIT(1 << 20), vocab = BUF_INIT(1 << 20), merges = BUF_INIT(1 << 20);
+        struct buf added = BUF_INIT(1 << 20);
+        const char *prefix = prefixes[i % 2].prefix;
+        unsigned first = LETTERS * (*prefix ? 2 : 1); /* id of "aa" */
+        pairs(&vocab, &merges, prefix);
+        for (unsigned k = 0; k < 2000; k++) /* more than the index of the vocabulary has room for */
+            buf_addf(&added, "%s{\"id\":%u,\"content\":\"<%u>\"}", k ? "," : "", 2000 + k, k);
+        buf_addf(&text, orders[i / 2], prefixes[i % 2].spelled, vocab.p, merges.p, added.p);
+        struct vocab *v = must_open(buf_str(&text));
+        assert_int_equal(v->merge_n, LETTERS * LETTERS);
+        for (unsigned k = 0; k < v->merge_n; k++) {
+            assert_int_equal(v->merges[k].left, k / LETTERS);
+            assert_int_equal(v->merges[k].right, k % LETTERS + (*prefix ? LETTERS : 0));
+            assert_int_equal(v->merges[k].result, first + k);
+        }
+        assert_int_equal(v->added_n, 2000);
+        for (unsigned k = 0; k < 2000; k++)
+            assert_int_equal(vocab_find(v, v->added[k].text), v->added[k].id);
+        assert_int_equal(vocab_find(v, STR("zz")), first + LETTERS * LETTERS - 1);
+        vocab_free(v);
+        buf_release(&text);
+        buf_release(&vocab);
+        buf_release(&merges);
+        buf_release(&added);
+    }
+}
+
+/* What two parts make may be as long as a token, and no longer; so may one part. */
+static void longest_merge(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t left, right;
+        enum error_kind kind;
+        const char *words;
+    } cases[] = {
+        {65534, 1, ERROR_INPUT, "which is no token"},
+        {65535, 1, ERROR_LIMIT, "makes a token of 65536 bytes"},
+        {1, 65536, ERROR_LIMIT, "a part of 65536 bytes"},
+    };
+    for (size_t i = 0; i < 2 * sizeof cases / sizeof cases[0]; i++) {
+        struct buf text = BUF_INIT(1 << 20);
+        buf_adds(&text, "{\"model\":{\"type\":\"BPE\",");
+        buf_adds(&text, i % 2 ? "\"continuing_subword_prefix\":null," : "");
+        buf_adds(&text, "\"vocab\":{\"b\":0,\"bb\":1},\"merges\":[\"b b\",\"");
+        buf_pad(&text, 'a', cases[i / 2].left);
+        buf_addc(&text, ' ');
+        buf_pad(&text, 'b', cases[i / 2].right);
+        buf_adds(&text, "\"]}}");
+        must_refuse(buf_str(&text), cases[i / 2].kind, cases[i / 2].words, true);
+        buf_release(&text);
+    }
+}
+
 /* merges may stand before the vocabulary they speak of. */
 static void merges_first(void **state)
 {
@@ -308,6 +398,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_spellings_of_merges),
+        cmocka_unit_test(merges_in_any_order),
+        cmocka_unit_test(longest_merge),
         cmocka_unit_test(merges_first),
         cmocka_unit_test(added_ids),
         cmocka_unit_test(padding),
