@@ -87,6 +87,7 @@ void bpe_work_release(struct bpe_work *w)
     free(w->later.key);
     free(w->heap.key);
     free(w->char_symbol);
+    bpe_windows_free(w->windows);
     *w = (struct bpe_work){0};
 }
 

@@ -5,9 +5,10 @@
  *     size_t n = bpe_merge(&b, &work, symbols, n);   // symbols are ids, merged in place
  *
  * The order is that of both references: the lowest rank first, of equal ranks the leftmost.
- * Short words are merged by a plain scan; long ones (above BPE_SHORT) with a heap, so that n
- * symbols cost O(n log n) whatever they are. Ownership: struct bpe is immutable once built and
- * needs the vocabulary it was built from; struct bpe_work is one thread's scratch.
+ * Short words are merged by a plain scan; longer ones (above BPE_SHORT) with a heap, so that n
+ * symbols cost O(n log n) whatever they are, and the longest of them by windows.
+ * Ownership: struct bpe is immutable once built and needs the vocabulary it was built from; struct
+ * bpe_work is one thread's scratch.
  */
 #ifndef TALLY_TOKEN_BPE_H
 #define TALLY_TOKEN_BPE_H
@@ -35,6 +36,7 @@ struct bpe {
 #define BPE_TORN_BITS 16
 
 struct bpe_node;
+struct bpe_windows;
 
 /* A growable list of keys: rank << 32 | position. */
 struct bpe_keys {
@@ -46,6 +48,7 @@ struct bpe_work {
     struct bpe_node *node;
     size_t cap;
     struct bpe_keys run, spare, later, heap;
+    struct bpe_windows *windows;
     uint64_t steps;        /* of long words: heap moves and keys handled, for tests */
     uint32_t *char_symbol; /* by code point: 0 not known yet, 1 as bytes, else id + 2 */
 };
@@ -100,8 +103,13 @@ static inline uint32_t bpe_result(const struct bpe *b, uint32_t left, uint32_t r
  * Returns the new number, or SIZE_MAX when memory is refused. */
 size_t bpe_merge(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, uint32_t *len,
                  size_t n);
-/* The same whatever n is (bpe_merge takes it above BPE_SHORT). */
+/* The same whatever n is (bpe_merge takes it above BPE_SHORT): by windows, and without them. */
 size_t bpe_merge_long(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, uint32_t *len,
                       size_t n);
+size_t bpe_merge_at_once(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, uint32_t *len,
+                         size_t n);
+
+/* For bpe_work_release. */
+void bpe_windows_free(struct bpe_windows *s);
 
 #endif

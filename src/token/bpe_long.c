@@ -1,8 +1,8 @@
 /*
- * Long words. The next pair to merge goes before both of its neighbours (its rank is lower than the
- * left one's, and not above the right one's), so only such pairs wait in the queues: in "aaaa..."
- * that is one. A first run of them is sorted at once; later ones wait in a heap when they may come
- * before the end of the run, and else for the next run.
+ * Long words at once. The next pair to merge goes before both of its neighbours (its rank is lower
+ * than the left one's, and not above the right one's), so only such pairs wait in the queues: in
+ * "aaaa..." that is one. A first run of them is sorted at once; later ones wait in a heap when they
+ * may come before the end of the run, and else for the next run.
  */
 #include "token/bpe.h"
 
@@ -202,8 +202,8 @@ static int start(struct long_merge *m, const uint32_t *symbol)
     return m->failed ? -1 : 0;
 }
 
-size_t bpe_merge_long(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, uint32_t *len,
-                      size_t n)
+size_t bpe_merge_at_once(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, uint32_t *len,
+                         size_t n)
 {
     struct long_merge m = {.b = b, .w = w, .n = (uint32_t)n};
     uint64_t key;

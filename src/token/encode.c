@@ -58,17 +58,11 @@ static int escape_spaces(struct encoder *e, struct norm_view *view, bool prefix)
 {
     const struct str mark = STR("\xE2\x96\x81");
     struct norm_text *to = &e->escaped;
-    size_t at = 0, found;
     norm_text_reset(to);
     to->want_origin = e->out->with_offsets;
     if (prefix)
         norm_put(to, view, 0, 0, mark);
-    while ((found = str_find_char(str_skip(view->text, at), ' ')) != STR_NONE) {
-        norm_keep(to, view, at, at + found);
-        norm_put(to, view, at + found, at + found + 1, mark);
-        at += found + 1;
-    }
-    norm_keep(to, view, at, view->text.n);
+    norm_replace(to, view, STR(" "), mark);
     *view = norm_text_view(to);
     return norm_check(to, e->err);
 }

@@ -185,17 +185,11 @@ static int split_metaspace(struct encoder *e, const struct norm_view *view, unsi
     struct norm_text *to = &e->rewritten[step];
     struct str text = view->text;
     bool marked = str_starts(text, how->text) || str_starts(text, STR(" "));
-    size_t at = 0, found;
     norm_text_reset(to);
     if (!marked &&
         (how->prepend == PREPEND_ALWAYS || (how->prepend == PREPEND_FIRST && view->first)))
         norm_put(to, view, 0, 0, how->text);
-    while ((found = str_find_char(str_skip(text, at), ' ')) != STR_NONE) {
-        norm_keep(to, view, at, at + found);
-        norm_put(to, view, at + found, at + found + 1, how->text);
-        at += found + 1;
-    }
-    norm_keep(to, view, at, text.n);
+    norm_replace(to, view, STR(" "), how->text);
     if (norm_check(to, e->err) < 0)
         return -1;
     struct norm_view now = norm_text_view(to);

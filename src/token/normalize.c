@@ -77,3 +77,43 @@ void norm_put(struct norm_text *out, const struct norm_view *in, size_t from, si
     for (size_t i = 0; i < bytes.n; i++)
         buf_add(&out->origins, &o, sizeof o);
 }
+
+#define REPLACE_STEP 4096u /* bytes of text for which room is made at once */
+
+/* One byte by up to eight, where no origins are kept: without a branch that text decides. */
+static void replace_byte(struct buf *out, struct str text, char what, struct str with)
+{
+    uint64_t instead = 0;
+    memcpy(&instead, with.p, with.n);
+    while (text.n) {
+        struct str step = str_first(text, REPLACE_STEP);
+        char *to = buf_reserve(out, step.n * 8 + 8), *p = to;
+        if (!to)
+            return;
+        for (size_t i = 0; i < step.n; i++) {
+            bool hit = step.p[i] == what;
+            memcpy(p, &instead, 8);
+            p[0] = hit ? p[0] : step.p[i];
+            p += hit ? with.n : 1;
+        }
+        *p = '\0';
+        out->n += (size_t)(p - to);
+        text = str_skip(text, step.n);
+    }
+}
+
+void norm_replace(struct norm_text *out, const struct norm_view *in, struct str what,
+                  struct str with)
+{
+    size_t at = 0, found;
+    if (what.n == 1 && with.n > 0 && with.n <= 8 && !out->want_origin) {
+        replace_byte(&out->bytes, in->text, what.p[0], with);
+        return;
+    }
+    while ((found = str_find(str_skip(in->text, at), what)) != STR_NONE) {
+        norm_keep(out, in, at, at + found);
+        norm_put(out, in, at + found, at + found + what.n, with);
+        at += found + what.n;
+    }
+    norm_keep(out, in, at, in->text.n);
+}

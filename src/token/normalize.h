@@ -66,6 +66,10 @@ void norm_keep(struct norm_text *out, const struct norm_view *in, size_t from, s
 void norm_put(struct norm_text *out, const struct norm_view *in, size_t from, size_t to,
               struct str bytes);
 
+/* Appends all of in, every `what` (not empty) in it replaced by `with`. */
+void norm_replace(struct norm_text *out, const struct norm_view *in, struct str what,
+                  struct str with);
+
 enum norm_form { FORM_NFC, FORM_NFD, FORM_NFKC, FORM_NFKD };
 
 /* True when the form leaves the text as it is (never said of texts it may change). */

@@ -145,31 +145,21 @@ static bool bert_llama(struct buf *b, uint32_t cp, const struct norm_step *step)
     return true;
 }
 
-static int replace(struct norm_text *out, const struct norm_view *in, const struct norm_step *step,
-                   struct error *err)
+static int replace_regex(struct norm_text *out, const struct norm_view *in,
+                         const struct norm_step *step, struct error *err)
 {
     struct str text = in->text;
     size_t kept = 0, at = 0;
     bool changed = false;
-    while (at <= text.n) {
-        struct regex_match m = {0};
-        if (step->regex) {
-            int got = regex_next(step->regex, text, at, &m, err);
-            if (got < 0)
-                return -1;
-            if (got == 0)
-                break;
-        } else {
-            size_t found = str_find(str_skip(text, at), step->text);
-            if (found == STR_NONE)
-                break;
-            m = (struct regex_match){at + found, at + found + step->text.n};
-        }
+    struct regex_match m;
+    int got;
+    while (at <= text.n && (got = regex_next(step->regex, text, at, &m, err)) != 0) {
+        if (got < 0)
+            return -1;
         norm_keep(out, in, kept, m.from);
         norm_put(out, in, m.from, m.to, step->with);
-        kept = m.to;
+        kept = at = m.to;
         changed = true;
-        at = m.to;
         if (m.to == m.from) { /* an empty match: on by a character */
             uint32_t cp;
             at += at < text.n ? uni_next((const uint8_t *)text.p + at, &cp) : 1;
@@ -178,6 +168,17 @@ static int replace(struct norm_text *out, const struct norm_view *in, const stru
     if (!changed)
         return 0;
     norm_keep(out, in, kept, text.n);
+    return norm_check(out, err) < 0 ? -1 : 1;
+}
+
+static int replace(struct norm_text *out, const struct norm_view *in, const struct norm_step *step,
+                   struct error *err)
+{
+    if (step->regex)
+        return replace_regex(out, in, step, err);
+    if (str_find(in->text, step->text) == STR_NONE)
+        return 0;
+    norm_replace(out, in, step->text, step->with);
     return norm_check(out, err) < 0 ? -1 : 1;
 }
 

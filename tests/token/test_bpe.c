@@ -16,7 +16,7 @@
  * that goes before all that wait. */
 static struct vocab *make_vocab(const char *merges, const char *tokens)
 {
-    struct buf b = BUF_INIT(1 << 16);
+    struct buf b = BUF_INIT(1 << 20);
     struct vocab *v = NULL;
     struct error err = {0};
     buf_addf(&b,
@@ -74,7 +74,7 @@ static void check_against_definition(const char *merges, const char *tokens)
         }
         size_t made = by_definition(v, want, n), total = 0;
         assert_int_equal(bpe_merge(&b, &w, scan, NULL, n), made);
-        assert_int_equal(bpe_merge_long(&b, &w, queue, len, n), made);
+        assert_int_equal(bpe_merge_at_once(&b, &w, queue, len, n), made);
         assert_memory_equal(scan, want, made * sizeof want[0]);
         assert_memory_equal(queue, want, made * sizeof want[0]);
         for (size_t i = 0; i < made; i++)
@@ -84,6 +84,72 @@ static void check_against_definition(const char *merges, const char *tokens)
     bpe_work_release(&w);
     bpe_release(&b);
     vocab_free(v);
+}
+
+#define WORD_MAX 6000u
+
+/* By windows as at once: random letters, letters that repeat after a while, and stretches of one.
+ */
+static void check_windows(const struct bpe *b, struct bpe_work *w, uint32_t *state)
+{
+    static uint32_t one[WORD_MAX], other[WORD_MAX], one_len[WORD_MAX], other_len[WORD_MAX];
+    size_t n = 1 + next_random(state) % WORD_MAX, letters = 1 + next_random(state) % 4;
+    size_t period = next_random(state) % 3 ? 1 + next_random(state) % 1500 : WORD_MAX;
+    uint32_t stretch = 1 + next_random(state) % 40, letter = 0;
+    for (size_t i = 0; i < n; i++) {
+        if (next_random(state) % stretch == 0)
+            letter = next_random(state) % (uint32_t)letters;
+        one[i] = other[i] = i < period ? letter : one[i - period];
+        one_len[i] = other_len[i] = 1 + one[i];
+    }
+    size_t made = bpe_merge_at_once(b, w, one, one_len, n);
+    assert_int_equal(bpe_merge_long(b, w, other, other_len, n), made);
+    assert_memory_equal(one, other, made * sizeof one[0]);
+    assert_memory_equal(one_len, other_len, made * sizeof one[0]);
+}
+
+static void check_long(const char *merges, const char *tokens, int rounds)
+{
+    struct vocab *v = make_vocab(merges, tokens);
+    struct bpe b;
+    struct bpe_work w = {0};
+    struct error err = {0};
+    uint32_t state = 54321;
+    assert_int_equal(bpe_build(&b, v, &err), 0);
+    for (int round = 0; round < rounds; round++)
+        check_windows(&b, &w, &state);
+    bpe_work_release(&w);
+    bpe_release(&b);
+    vocab_free(v);
+}
+
+static void windows(void **state)
+{
+    (void)state;
+    check_long("\"a b\",\"ab c\",\"ab ab\",\"c d\",\"abc d\",\"a a\",\"aa aa\"",
+               ",\"ab\":4,\"abc\":5,\"abab\":6,\"cd\":7,\"abcd\":8,\"aa\":9,\"aaaa\":10", 400);
+    check_long("\"abc d\",\"ab c\",\"aa a\",\"a aa\",\"a b\",\"b c\",\"a bc\",\"a a\","
+               "\"b b\",\"bb bb\",\"bb b\",\"b bb\"",
+               ",\"ab\":4,\"abc\":5,\"abcd\":6,\"aa\":7,\"aaa\":8,\"bc\":9,\"bb\":10,"
+               "\"bbbb\":11,\"bbb\":12",
+               400);
+    /* Tokens longer than a window, which cannot be seen in one: a, aa, aaaa, ... up to 2^11. */
+    struct buf merges = BUF_INIT(1 << 20), tokens = BUF_INIT(1 << 20), a = BUF_INIT(1 << 16);
+    buf_addc(&a, 'a');
+    for (uint32_t id = 4; id < 15; id++) {
+        buf_addf(&merges, "%s\"%s %s\"", id > 4 ? "," : "", a.p, a.p);
+        struct str half = buf_str(&a);
+        char *p = buf_reserve(&a, half.n);
+        assert_non_null(p);
+        memset(p, 'a', half.n);
+        p[half.n] = '\0';
+        a.n += half.n;
+        buf_addf(&tokens, ",\"%s\":%u", a.p, id);
+    }
+    check_long(merges.p, tokens.p, 400);
+    buf_release(&merges);
+    buf_release(&tokens);
+    buf_release(&a);
 }
 
 static void same_as_definition(void **state)
@@ -102,9 +168,8 @@ static void same_as_definition(void **state)
 }
 
 /* Steps, not time: ten times the text may take twelve times the steps. */
-static void near_linear(void **state)
+static void check_steps(bool at_once)
 {
-    (void)state;
     static const char *const patterns[] = {"a", "ab", "abc", "aab", "abcabd"};
     struct vocab *v = make_vocab(
         "\"a b\",\"ab c\",\"ab ab\",\"a a\",\"aa aa\",\"aaaa aaaa\",\"abc ab\"",
@@ -121,7 +186,7 @@ static void near_linear(void **state)
             assert_non_null(symbol);
             for (size_t i = 0; i < n; i++)
                 symbol[i] = (uint32_t)(patterns[p][i % unit] - 'a');
-            assert_true(bpe_merge(&b, &w, symbol, NULL, n) < n);
+            assert_true((at_once ? bpe_merge_at_once : bpe_merge)(&b, &w, symbol, NULL, n) < n);
             steps[big] = w.steps;
             bpe_work_release(&w);
             free(symbol);
@@ -131,6 +196,13 @@ static void near_linear(void **state)
     }
     bpe_release(&b);
     vocab_free(v);
+}
+
+static void near_linear(void **state)
+{
+    (void)state;
+    check_steps(false);
+    check_steps(true);
 }
 
 static void duplicate_merge(void **state)
@@ -150,6 +222,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(same_as_definition),
+        cmocka_unit_test(windows),
         cmocka_unit_test(near_linear),
         cmocka_unit_test(duplicate_merge),
     };
