@@ -15,6 +15,7 @@
 #include "codec/yaml.h"
 #include "load/load.h"
 #include "load/schedule.h"
+#include "record/workload.h"
 
 #define FILE_BYTES_MAX ((size_t)1 << 20) /* of a YAML file */
 
@@ -104,7 +105,7 @@ static void print_plan(struct cli *cli, const struct load_options *o)
 {
     const struct run_plan *p = &o->plan;
     int64_t unknown[RUN_LANES_MAX] = {0}, requests, ns;
-    char text[32];
+    char text[32], lengths[RUN_LENGTHS_TEXT];
 
     schedule_estimate(p, o->lanes_n, unknown, &requests, &ns);
     run_duration_text(text, ns);
@@ -116,9 +117,9 @@ static void print_plan(struct cli *cli, const struct load_options *o)
     fprintf(cli->out, "requests    at least %lld\ntime        at least %s\n", (long long)requests,
             text);
     fprintf(cli->out, "corpus      %s: %lld prompts", p->corpus_path, (long long)p->corpus_count);
-    if (p->corpus_tokens != COUNT_NONE)
-        fprintf(cli->out, " of %lld +- %lld tokens%s", (long long)p->corpus_tokens,
-                (long long)p->corpus_tolerance, o->tokenizer ? ", counted" : ", not counted");
+    run_plan_lengths(p, lengths);
+    if (lengths[0])
+        fprintf(cli->out, " of %s tokens%s", lengths, o->tokenizer ? ", counted" : ", not counted");
     fprintf(cli->out, "\ncounting    %s\n",
             p->method == COUNT_SERVER_USAGE ? "server_usage" : "client_tokenizer");
 }
@@ -276,8 +277,8 @@ static int measure(struct cli *cli, struct run_inputs *in, const struct run_args
         goto out;
     if (in->differs[0]) {
         char text[320];
-        snprintf(text, sizeof text, "not w1 any more (%s): the receipt will say custom",
-                 in->differs);
+        snprintf(text, sizeof text, "not %s any more (%s): the receipt will say custom",
+                 a->protocol, in->differs);
         progress.calls.note(&progress, true, text);
     }
     if (load_prepare(&load, &in->options, err) < 0)

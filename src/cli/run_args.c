@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "cli/tokens.h"
+#include "record/workload.h"
 
 static const char *const roles[RUN_LANES_MAX] = {"subject", "comparator"};
 
@@ -173,21 +174,29 @@ int run_inputs_lanes(struct run_inputs *in, const struct run_args *a, struct err
 /* The plan ------------------------------------------------------------------------------------- */
 
 /* An option sets the plan when it was stated, or when the protocol has no say of its own. */
-#define TAKE(name, field, value)        \
-    do {                                \
-        if (!w1 || stated(given, name)) \
-            p->field = value;           \
+#define TAKE(name, field, value)           \
+    do {                                   \
+        if (!named || stated(given, name)) \
+            p->field = value;              \
     } while (0)
+
+/* The plan that a protocol's name stands for. */
+static void named_plan(struct run_plan *p, const char *protocol)
+{
+    if (strcmp(protocol, "w1") == 0)
+        run_plan_w1(p);
+    else if (strcmp(protocol, "w2") == 0)
+        run_plan_w2(p);
+    else
+        run_plan_init(p);
+}
 
 static void take_plan(struct run_plan *p, const struct run_args *a, const struct option_set *given)
 {
-    bool w1 = strcmp(a->protocol, "w1") == 0;
+    bool named = strcmp(a->protocol, "custom") != 0;
 
-    if (w1)
-        run_plan_w1(p);
-    else
-        run_plan_init(p);
-    if (!w1 || stated(given, "bands")) {
+    named_plan(p, a->protocol);
+    if (!named || stated(given, "bands")) {
         p->bands_n = a->bands.n;
         for (size_t i = 0; i < a->bands.n; i++)
             p->bands[i] = (int32_t)a->bands.v[i];
@@ -219,34 +228,34 @@ static void take_plan(struct run_plan *p, const struct run_args *a, const struct
 }
 #undef TAKE
 
-/* A run that is not what w1 says is not called w1. */
-static void check_w1(struct run_inputs *in, const struct run_args *a)
+/* A run that is not what w1 or w2 says is not called so. */
+static void check_named(struct run_inputs *in, const struct run_args *a)
 {
-    struct run_plan *p = &in->options.plan, w1;
+    struct run_plan *p = &in->options.plan, named;
     struct buf names = BUF_INIT(sizeof in->differs);
 
-    if (strcmp(a->protocol, "w1") != 0)
+    if (strcmp(a->protocol, "custom") == 0)
         return;
-    run_plan_w1(&w1);
+    named_plan(&named, a->protocol);
 #define DIFFERS(what, name)                                      \
     do {                                                         \
         if (what)                                                \
             buf_addf(&names, "%s%s", names.n ? ", " : "", name); \
     } while (0)
-    DIFFERS(p->replicates != w1.replicates, "--replicates");
-    DIFFERS(p->window_ns != w1.window_ns, "--window");
-    DIFFERS(p->max_window_ns != w1.max_window_ns, "--max-window");
-    DIFFERS(p->warmup != w1.warmup, "--warmup");
-    DIFFERS(p->quiesce_ns != w1.quiesce_ns, "--quiesce");
-    DIFFERS(p->cooldown_ns != w1.cooldown_ns, "--cooldown");
-    DIFFERS(p->min_samples != w1.min_samples, "--min-samples");
-    DIFFERS(p->requests != w1.requests, "--requests");
-    DIFFERS(p->max_tokens != w1.max_tokens, "--max-tokens");
-    DIFFERS(p->temperature != w1.temperature, "--temperature");
+    DIFFERS(p->replicates != named.replicates, "--replicates");
+    DIFFERS(p->window_ns != named.window_ns, "--window");
+    DIFFERS(p->max_window_ns != named.max_window_ns, "--max-window");
+    DIFFERS(p->warmup != named.warmup, "--warmup");
+    DIFFERS(p->quiesce_ns != named.quiesce_ns, "--quiesce");
+    DIFFERS(p->cooldown_ns != named.cooldown_ns, "--cooldown");
+    DIFFERS(p->min_samples != named.min_samples, "--min-samples");
+    DIFFERS(p->requests != named.requests, "--requests");
+    DIFFERS(p->max_tokens != named.max_tokens, "--max-tokens");
+    DIFFERS(p->temperature != named.temperature, "--temperature");
     DIFFERS(!p->ignore_eos, "--no-ignore-eos");
     DIFFERS(!p->stream, "--no-stream");
     DIFFERS(p->system != NULL, "--system");
-    DIFFERS(strcmp(p->prompt_policy, w1.prompt_policy) != 0, "--prompts");
+    DIFFERS(strcmp(p->prompt_policy, named.prompt_policy) != 0, "--prompts");
 #undef DIFFERS
     if (names.n > 0) {
         snprintf(in->differs, sizeof in->differs, "%.*s", STR_ARG(buf_str(&names)));
@@ -274,7 +283,8 @@ static int take_counting(struct run_inputs *in, const struct run_args *a, struct
     return 0;
 }
 
-static int take_corpus(struct run_inputs *in, const struct run_args *a, struct error *err)
+static int take_corpus(struct run_inputs *in, const struct run_args *a,
+                       const struct option_set *given, struct error *err)
 {
     if (!a->corpus) {
         error_set(err, ERROR_USAGE, "--corpus is missing: what is to be sent?");
@@ -285,6 +295,9 @@ static int take_corpus(struct run_inputs *in, const struct run_args *a, struct e
         return -1;
     in->has_corpus = true;
     in->options.corpus = &in->corpus;
+    if (in->corpus.items[0].max_tokens != CORPUS_NOT_PROMISED && !stated(given, "max-tokens") &&
+        strcmp(a->protocol, "custom") == 0)
+        in->options.plan.max_tokens = COUNT_NONE;
     return 0;
 }
 
@@ -311,11 +324,11 @@ int run_inputs_init(struct run_inputs *in, const struct run_args *a, const struc
                     struct error *err)
 {
     take_plan(&in->options.plan, a, given);
-    check_w1(in, a);
+    check_named(in, a);
     in->options.burn_ns = a->burn_ns;
     in->options.clock_step_ns = a->clock_step_ns;
     return run_inputs_lanes(in, a, err) < 0 || take_counting(in, a, err) < 0 ||
-                   take_corpus(in, a, err) < 0 || take_templates(in, a, err) < 0
+                   take_corpus(in, a, given, err) < 0 || take_templates(in, a, err) < 0
                ? -1
                : 0;
 }

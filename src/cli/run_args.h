@@ -47,7 +47,7 @@ struct run_inputs {
     struct chat_template *templates[RUN_TEMPLATES_MAX];
     struct chat_named_template named[RUN_TEMPLATES_MAX];
     char secrets[RUN_LANES_MAX][RUN_SECRET_MAX + 1];
-    char differs[256]; /* options by which a run of w1 is none; "" */
+    char differs[256]; /* options by which a run of w1 or w2 is none; "" */
 };
 
 /* given: the rows of run_options that were stated, on the command line or in the file. */

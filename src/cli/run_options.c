@@ -41,7 +41,7 @@ const struct option run_options[] = {
              "as it is"},
     {"system", OPTION_STRING, A(system), "TEXT", .help = "a system message (default: none)"},
     {"max-tokens", OPTION_I64, A(max_tokens), "N", "128", .min = 1, .max = 1000000,
-     .help = "tokens to generate"},
+     .help = "tokens to generate (a corpus may say so for every prompt; what is given here wins)"},
     {"temperature", OPTION_DOUBLE, A(temperature), "X", "0", .help = "0 is greedy"},
     {"seed", OPTION_I64, A(seed), "N", "2026", .min = 0, .max = INT64_MAX,
      .help = "seed asked of the server"},
@@ -61,9 +61,10 @@ const struct option run_options[] = {
      .help = "chat: the server wraps the prompt; completions: the text as it is"},
 
     {"Load", OPTION_HEADING, 0, .help = ""},
-    {"protocol", OPTION_STRING, A(protocol), "NAME", "custom", .choices = "custom|w1",
-     .help = "w1: 512 +- 8 prompt tokens, 128 generated, greedy, 5 replicates, quiesce 5s; what is "
-             "given beside it wins"},
+    {"protocol", OPTION_STRING, A(protocol), "NAME", "custom", .choices = "custom|w1|w2",
+     .help = "w1: 512 +- 8 prompt tokens, 128 generated, greedy, 5 replicates, quiesce 5s; w2: the "
+             "same with prompts of 128 to 8192 and answers of 16 to 512 tokens ('tally corpus make "
+             "--mixture w2'); what is given beside it wins"},
     {"bands", OPTION_LIST, A(bands), "LIST", "1,4,8,16", .min = 1, .max = BAND_WORKERS_MAX,
      .help = "levels of concurrency", .letter = 'b'},
     {"replicates", OPTION_I64, A(replicates), "N", "6", .min = 1, .max = RUN_REPLICATES_MAX,

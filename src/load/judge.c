@@ -100,7 +100,7 @@ int judge_sample(const struct load_lane *lane, const struct tokenizer *tokenizer
     struct wire_message messages[2];
     struct wire_ask ask;
 
-    load_lane_ask(lane, (struct str){NULL, 0}, messages, &ask);
+    load_lane_ask(lane, (struct str){NULL, 0}, job->prompt->max_tokens, messages, &ask);
     sample_init(s);
     if (wire_decode(lane->protocol, job->exchange, &ask, zero_ns, s, arena, err) < 0)
         return -1;

@@ -58,8 +58,8 @@ void load_lane_release(struct load_lane *lane)
     *lane = (struct load_lane){0};
 }
 
-void load_lane_ask(const struct load_lane *lane, struct str prompt, struct wire_message messages[2],
-                   struct wire_ask *ask)
+void load_lane_ask(const struct load_lane *lane, struct str prompt, int64_t max_tokens,
+                   struct wire_message messages[2], struct wire_ask *ask)
 {
     const struct run_plan *plan = lane->plan;
     size_t n = 0;
@@ -72,7 +72,7 @@ void load_lane_ask(const struct load_lane *lane, struct str prompt, struct wire_
         .messages = messages,
         .messages_n = n,
         .prompt = prompt,
-        .max_tokens = plan->max_tokens,
+        .max_tokens = max_tokens,
         .seed = plan->seed,
         .temperature = plan->temperature,
         .has_temperature = true,

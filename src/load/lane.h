@@ -43,6 +43,7 @@ struct load_first {
     /* Where the stream reports no prompt tokens: what a whole answer to the same prompt says. */
     int64_t prompt_blocking;
     int64_t output;  /* best count at hand; COUNT_NONE */
+    int64_t asked;   /* tokens it was asked for */
     int64_t took_ns; /* from t_sent to the end */
 };
 
@@ -63,9 +64,9 @@ int load_lane_init(struct load_lane *lane, const struct load_lane_options *optio
                    const struct run_plan *plan, struct error *err) TALLY_MUST_CHECK;
 void load_lane_release(struct load_lane *lane); /* NULL and zeroed are fine */
 
-/* The request for one prompt, as this lane is asked: what it refused is left out. `messages` is the
- * caller's room for the ask's messages. */
-void load_lane_ask(const struct load_lane *lane, struct str prompt, struct wire_message messages[2],
-                   struct wire_ask *ask);
+/* The request for one prompt and an answer of so many tokens, as this lane is asked: what it
+ * refused is left out. `messages` is the caller's room for the ask's messages. */
+void load_lane_ask(const struct load_lane *lane, struct str prompt, int64_t max_tokens,
+                   struct wire_message messages[2], struct wire_ask *ask);
 
 #endif

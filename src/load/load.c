@@ -13,6 +13,7 @@
 #include "load/reuse.h"
 #include "load/schedule.h"
 #include "load/wrapper.h"
+#include "record/workload.h"
 
 #define FILES_BESIDE 64 /* open files that are no connections */
 #define TEXTS_MAX ((size_t)64 << 20)
@@ -43,25 +44,44 @@ static void note(const struct load *l, bool warning, const char *text)
 
 /* Checks --------------------------------------------------------------------------------------- */
 
+static bool is_of_protocol(const struct corpus_promise *p, const struct run_plan *plan)
+{
+    return p->tokens == plan->corpus_tokens && p->tolerance != CORPUS_NOT_PROMISED &&
+           p->tolerance <= plan->corpus_tolerance &&
+           mixture_equal(&p->mixture, &plan->corpus_mixture) &&
+           (plan->corpus_outputs.n == 0 || mixture_equal(&p->outputs, &plan->corpus_outputs));
+}
+
+static int not_of_protocol(const struct load_options *o, struct error *err)
+{
+    char lengths[RUN_LENGTHS_TEXT];
+    const char *name = o->plan.protocol;
+
+    run_plan_lengths(&o->plan, lengths);
+    error_set(err, ERROR_REFUSED, "the corpus does not promise the %s tokens of %s%s", lengths,
+              name, o->plan.corpus_outputs.n > 0 ? " in its shares, and of its answers" : "");
+    error_at_file(err, o->corpus->path);
+    error_rule(err, "corpus.tokens");
+    if (o->plan.corpus_mixture.n > 0)
+        return error_remedy(err,
+                            "make one that does: tally corpus make --mixture %s --tolerance %lld "
+                            "--tokenizer FILE -o FILE",
+                            name, (long long)o->plan.corpus_tolerance);
+    return error_remedy(err,
+                        "make one that does: tally corpus make --tokens %lld --tolerance "
+                        "%lld --tokenizer FILE -o FILE",
+                        (long long)o->plan.corpus_tokens, (long long)o->plan.corpus_tolerance);
+}
+
 /* The band is asserted on the text as sent, so it is the same for every lane. */
 static int check_corpus(struct load_options *o, struct error *err)
 {
     const struct corpus_promise *p = &o->corpus->promise;
-    bool need = strcmp(o->plan.protocol, "w1") == 0;
     struct corpus_token_counter counter;
     struct corpus_seen seen;
 
-    if (need && (p->tokens != o->plan.corpus_tokens || p->tolerance > o->plan.corpus_tolerance ||
-                 p->tolerance == CORPUS_NOT_PROMISED)) {
-        error_set(err, ERROR_REFUSED, "the corpus does not promise the %lld +- %lld tokens of w1",
-                  (long long)o->plan.corpus_tokens, (long long)o->plan.corpus_tolerance);
-        error_at_file(err, o->corpus->path);
-        error_rule(err, "corpus.tokens");
-        return error_remedy(err,
-                            "make one that does: tally corpus make --tokens %lld --tolerance "
-                            "%lld --tokenizer FILE -o FILE",
-                            (long long)o->plan.corpus_tokens, (long long)o->plan.corpus_tolerance);
-    }
+    if (strcmp(o->plan.protocol, "custom") != 0 && !is_of_protocol(p, &o->plan))
+        return not_of_protocol(o, err);
     if (o->tokenizer && p->stated) {
         corpus_counter_init(&counter, o->tokenizer, o->plan.special_text);
         if (corpus_check(o->corpus, &counter.counter, &counter.identity, &seen, err) < 0)
@@ -72,6 +92,8 @@ static int check_corpus(struct load_options *o, struct error *err)
     o->plan.corpus_count = (int64_t)o->corpus->n;
     o->plan.corpus_tokens = p->tokens;
     o->plan.corpus_tolerance = p->tolerance;
+    o->plan.corpus_mixture = p->mixture;
+    o->plan.corpus_outputs = p->outputs;
     return 0;
 }
 
@@ -224,7 +246,7 @@ int load_prepare(struct load **out, const struct load_options *options, struct e
     if (ask_lanes(l, err) < 0 || ask_wrappers(l, err) < 0 || ask_reuse(l, err) < 0 ||
         refuse_lanes(l->lanes, l->options.lanes_n, &l->options.plan, err) < 0)
         goto fail;
-    warn_of_lanes(l->lanes, l->options.lanes_n, &l->options.plan, &l->options.progress);
+    warn_of_lanes(l->lanes, l->options.lanes_n, &l->options.progress);
     *out = l;
     return 0;
 fail:

@@ -282,6 +282,7 @@ static void keep_first(struct load_lane *lane, const struct sample *s)
         .prompt_cached = s->prompt_cached,
         .prompt_blocking = COUNT_NONE,
         .output = s->output_observed.total,
+        .asked = s->max_tokens,
         .took_ns = s->t_end_ns - s->t_sent_ns,
     };
     if (f->output == COUNT_NONE)

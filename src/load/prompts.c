@@ -45,6 +45,7 @@ static int make_fixed(const struct prompts_source *s, enum sample_phase phase, i
     const struct corpus_item *item = fixed_item(s->corpus, phase, index);
     size_t n;
 
+    p->max_tokens = item->max_tokens;
     text->max = item->text.n + 1;
     buf_reset(text);
     buf_addstr(text, item->text);
@@ -67,6 +68,7 @@ static int make_unique(const struct prompts_source *s, enum sample_phase phase, 
     if (corpus_unique(s->corpus, s->counter, &which, text, &made, err) < 0)
         return -1;
     p->tokens = made.tokens;
+    p->max_tokens = made.item->max_tokens;
     snprintf(p->id, sizeof p->id, "%.*s:r%d.c%d.%c%lld", STR_ARG(made.item->id), s->replicate,
              s->band, warmup ? 'w' : 'u', (long long)index);
     return 0;
@@ -87,7 +89,9 @@ int prompt_make(const struct prompts_source *s, enum sample_phase phase, int64_t
     buf_init(&p->body, BUF_ANY);
     if ((s->unique ? make_unique : make_fixed)(s, phase, index, &text, p, err) < 0)
         goto out;
-    load_lane_ask(s->lane, buf_str(&text), messages, &ask);
+    if (s->lane->plan->max_tokens != COUNT_NONE)
+        p->max_tokens = s->lane->plan->max_tokens;
+    load_lane_ask(s->lane, buf_str(&text), p->max_tokens, messages, &ask);
     p->rendered = load_wrapper_count(s->lane->wrapper, messages, ask.messages_n);
     if (wire_build(s->lane->protocol, &ask, &p->body, err) < 0 ||
         buf_check(&p->body, "a request", err) < 0 ||

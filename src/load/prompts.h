@@ -22,6 +22,7 @@ struct prompt {
     struct buf body;              /* the request, JSON */
     char id[PROMPT_ID_MAX];       /* ITEM:rREPLICATE.cBAND.uINDEX (warm-up: .w), or ITEM alone */
     char body_sha256[SHA256_HEX]; /* of the body */
+    int64_t max_tokens;           /* asked for in answer */
     int64_t tokens;               /* of the prompt's text; COUNT_NONE where nothing counts */
     int64_t rendered;             /* as the lane's wrapper is predicted to make of it; COUNT_NONE */
 };

@@ -3,21 +3,26 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "record/workload.h"
+
+#define REASON_TEXT (RUN_LENGTHS_TEXT + 96)
+
 /* Why the lane's own usage is no count to rely on; false when it is. */
-static bool usage_fault(const struct load_lane *lane, const struct run_plan *plan, char out[160])
+static bool usage_fault(const struct load_lane *lane, const struct run_plan *plan,
+                        char out[REASON_TEXT])
 {
     const struct load_first *f = &lane->first;
 
     if (f->prompt_reported == COUNT_NONE) {
-        snprintf(out, 160, "%s sends no usage %s", lane->options.role,
+        snprintf(out, REASON_TEXT, "%s sends no usage %s", lane->options.role,
                  plan->stream ? "in the stream" : "with the answer");
         return true;
     }
-    if (plan->corpus_tokens != COUNT_NONE &&
-        llabs(f->prompt_reported - plan->corpus_tokens) > plan->corpus_tolerance) {
-        snprintf(out, 160, "%s counts %lld prompt tokens, outside the band %lld +- %lld",
-                 lane->options.role, (long long)f->prompt_reported, (long long)plan->corpus_tokens,
-                 (long long)plan->corpus_tolerance);
+    if (!run_plan_has_length(plan, f->prompt_reported)) {
+        char lengths[RUN_LENGTHS_TEXT];
+        run_plan_lengths(plan, lengths);
+        snprintf(out, REASON_TEXT, "%s counts %lld prompt tokens, outside the band %s",
+                 lane->options.role, (long long)f->prompt_reported, lengths);
         return true;
     }
     return false;
@@ -26,7 +31,7 @@ static bool usage_fault(const struct load_lane *lane, const struct run_plan *pla
 int refuse_lanes(const struct load_lane *lanes, size_t n, const struct run_plan *plan,
                  struct error *err)
 {
-    char reasons[RUN_LANES_MAX][160];
+    char reasons[RUN_LANES_MAX][REASON_TEXT];
     size_t faults = 0;
 
     if (plan->method != COUNT_SERVER_USAGE)
@@ -48,8 +53,7 @@ static void warn(const struct load_progress *p, const char *text)
         p->note(p->ctx, true, text);
 }
 
-static void warn_of_one(const struct load_lane *lane, const struct run_plan *plan,
-                        const struct load_progress *p)
+static void warn_of_one(const struct load_lane *lane, const struct load_progress *p)
 {
     char text[320];
     const char *role = lane->options.role;
@@ -57,8 +61,8 @@ static void warn_of_one(const struct load_lane *lane, const struct run_plan *pla
     if (lane->record.ignore_eos_refused) {
         snprintf(text, sizeof text,
                  "lane %s refuses ignore_eos: it is left out, and answers may "
-                 "end before %lld tokens",
-                 role, (long long)plan->max_tokens);
+                 "end before the %lld tokens asked for",
+                 role, (long long)lane->first.asked);
         warn(p, text);
     }
     if (lane->record.stream_usage_refused) {
@@ -73,7 +77,7 @@ static void warn_of_one(const struct load_lane *lane, const struct run_plan *pla
                  "lane %s takes ignore_eos and stops after %lld of %lld tokens: "
                  "such requests are 'short', not ok (--no-ignore-eos lets "
                  "models stop where they will)",
-                 role, (long long)lane->first.output, (long long)plan->max_tokens);
+                 role, (long long)lane->first.output, (long long)lane->first.asked);
         warn(p, text);
     }
     /* a wrapper is the same for all prompts and may well be cached; a prompt of our own may not */
@@ -127,11 +131,10 @@ static void warn_of_work(const struct load_lane *a, const struct load_lane *b,
     }
 }
 
-void warn_of_lanes(const struct load_lane *lanes, size_t n, const struct run_plan *plan,
-                   const struct load_progress *progress)
+void warn_of_lanes(const struct load_lane *lanes, size_t n, const struct load_progress *progress)
 {
     for (size_t i = 0; i < n; i++)
-        warn_of_one(&lanes[i], plan, progress);
+        warn_of_one(&lanes[i], progress);
     if (n == 2)
         warn_of_work(&lanes[0], &lanes[1], progress);
 }

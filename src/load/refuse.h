@@ -3,7 +3,7 @@
  * than hoped for.
  *
  *     if (refuse_lanes(lanes, n, plan, err) < 0) ...      // exit 4, the reason for each lane
- *     warn_of_lanes(lanes, n, plan, &progress);
+ *     warn_of_lanes(lanes, n, &progress);
  */
 #ifndef TALLY_LOAD_REFUSE_H
 #define TALLY_LOAD_REFUSE_H
@@ -16,7 +16,6 @@
 int refuse_lanes(const struct load_lane *lanes, size_t n, const struct run_plan *plan,
                  struct error *err) TALLY_MUST_CHECK;
 /* Unequal prompt work, cached tokens, refused parameters, early stops. */
-void warn_of_lanes(const struct load_lane *lanes, size_t n, const struct run_plan *plan,
-                   const struct load_progress *progress);
+void warn_of_lanes(const struct load_lane *lanes, size_t n, const struct load_progress *progress);
 
 #endif

@@ -45,7 +45,7 @@ int schedule_check(struct run_plan *p, struct error *err)
     }
     if (p->max_window_ns <= 0)
         return error_set(err, ERROR_USAGE, "--max-window must be above 0");
-    if (p->max_tokens < 1)
+    if (p->max_tokens != COUNT_NONE && p->max_tokens < 1)
         return error_set(err, ERROR_USAGE, "--max-tokens must be at least 1");
     return 0;
 }

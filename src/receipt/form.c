@@ -98,6 +98,8 @@ static bool is_null(const struct form_member *m, const void *p)
         return *(const double *)p < 0;
     case FORM_METHOD:
         return *(const enum count_method *)p == COUNT_UNSET;
+    case FORM_SHARES:
+        return ((const struct mixture *)p)->n == 0;
     default:
         return false;
     }
@@ -144,6 +146,9 @@ static void put_member(const struct form_member *m, const void *p, struct json_w
         break;
     case FORM_STATUS:
         json_put_cstr(w, status_name(*(const enum status *)p));
+        break;
+    case FORM_SHARES:
+        mixture_write(p, w);
         break;
     }
 }
@@ -265,6 +270,7 @@ static int take_member(const struct form_member *m, void *p, const struct json *
                        struct arena *arena)
 {
     char hex[SHA256_HEX];
+    struct error ignored;
     switch (m->type) {
     case FORM_STR:
         return read_text(p, v, arena);
@@ -303,6 +309,8 @@ static int take_member(const struct form_member *m, void *p, const struct json *
         return read_method(p, v);
     case FORM_STATUS:
         return json_is(v, JSON_STRING) ? status_parse(p, v->text) : -1;
+    case FORM_SHARES:
+        return mixture_read(p, v, &ignored);
     }
     return -1;
 }
@@ -335,6 +343,9 @@ static void set_null(const struct form_member *m, void *p)
         break;
     case FORM_METHOD:
         *(enum count_method *)p = COUNT_UNSET;
+        break;
+    case FORM_SHARES:
+        ((struct mixture *)p)->n = 0;
         break;
     default:
         break;

@@ -42,6 +42,7 @@ enum form_type {
     FORM_LOAD,   /* double; negative is null */
     FORM_METHOD, /* enum count_method by name */
     FORM_STATUS, /* enum status by name */
+    FORM_SHARES, /* struct mixture; without a length it is null */
 };
 
 struct form_member {

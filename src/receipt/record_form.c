@@ -20,11 +20,13 @@ static const struct form_member corpus_members[] = {
     {"count", FORM_COUNT, PLAN(corpus_count), "not_promised"},
     {"tokens", FORM_COUNT, PLAN(corpus_tokens), "not_promised"},
     {"tolerance", FORM_COUNT, PLAN(corpus_tolerance), "not_promised"},
+    {"mixture", FORM_SHARES, PLAN(corpus_mixture), "not_promised"},
+    {"outputs", FORM_SHARES, PLAN(corpus_outputs), "not_promised"},
 };
 FORM(form_corpus, corpus_members);
 
 static const struct form_member request_members[] = {
-    {"max_tokens", FORM_COUNT, PLAN(max_tokens), "not_sent"},
+    {"max_tokens", FORM_COUNT, PLAN(max_tokens), "per_prompt"},
     {"temperature", FORM_REAL, PLAN(temperature), NULL},
     {"seed", FORM_SIGNED, PLAN(seed), "not_sent"},
     {"ignore_eos", FORM_BOOL, PLAN(ignore_eos), NULL},

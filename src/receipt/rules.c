@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "receipt/form.h"
+#include "record/workload.h"
 
 const char *receipt_rule_name(enum receipt_rule r)
 {
@@ -52,11 +53,7 @@ void rules_look(struct rules_band *f, const struct run_plan *plan, const struct 
         if (count == COUNT_NONE)
             continue;
         f->counted++;
-        if (plan->corpus_tokens != COUNT_NONE) {
-            int64_t off = count - plan->corpus_tokens;
-            int64_t tolerance = plan->corpus_tolerance == COUNT_NONE ? 0 : plan->corpus_tolerance;
-            f->outside += off > tolerance || off < -tolerance;
-        }
+        f->outside += !run_plan_has_length(plan, count);
         if (f->least == COUNT_NONE || count < f->least)
             f->least = count;
         if (count > f->most)
@@ -171,6 +168,8 @@ static void judge_counts(struct judge *j, const struct run_band *b, const struct
 {
     const struct run_plan *p = &j->run->plan;
     bool server = p->method == COUNT_SERVER_USAGE;
+    char lengths[RUN_LENGTHS_TEXT];
+    run_plan_lengths(p, lengths);
     if (server && f->usage_absent)
         REFUSE(j, RULE_USAGE_ABSENT, b,
                "%lld of %lld requests that ended ok came without the server's prompt count",
@@ -180,9 +179,8 @@ static void judge_counts(struct judge *j, const struct run_band *b, const struct
                (long long)f->body_absent);
     if (f->outside)
         REFUSE(j, RULE_PROMPT_BAND, b,
-               "%lld of %lld prompts lie outside %lld +- %lld tokens by %s: %lld to %lld",
-               (long long)f->outside, (long long)f->counted, (long long)p->corpus_tokens,
-               (long long)(p->corpus_tolerance == COUNT_NONE ? 0 : p->corpus_tolerance),
+               "%lld of %lld prompts lie outside %s tokens by %s: %lld to %lld",
+               (long long)f->outside, (long long)f->counted, lengths,
                server ? "the server's count" : "the client's count", (long long)f->least,
                (long long)f->most);
 }

@@ -17,6 +17,7 @@
 
 #include "base/hash.h"
 #include "base/status.h"
+#include "record/mixture.h"
 #include "record/sample.h"
 #include "stats/arrivals.h"
 
@@ -30,7 +31,7 @@ enum count_method { COUNT_UNSET = 0, COUNT_CLIENT_TOKENIZER, COUNT_SERVER_USAGE 
 
 struct run_plan {
     char nonce[RUN_NONCE_HEX]; /* 128 random bits */
-    const char *protocol;      /* "w1" or "custom" */
+    const char *protocol;      /* "w1", "w2" or "custom" */
     int64_t t_zero_mono_ns, t_zero_real_ns;
 
     int32_t bands[RUN_BANDS_MAX];
@@ -55,7 +56,7 @@ struct run_plan {
     int64_t slo_ttft_ns, slo_tpot_ns, slo_e2e_ns;
     const char *wire; /* "chat" or "completions" */
     bool stream;
-    int64_t max_tokens;
+    int64_t max_tokens; /* COUNT_NONE: each prompt says its own */
     double temperature;
     int64_t seed;
     bool ignore_eos;
@@ -82,6 +83,7 @@ struct run_plan {
     char corpus_sha256[SHA256_HEX];
     const char *same_model; /* the lanes are declared to serve this one model; NULL */
     int64_t corpus_count, corpus_tokens, corpus_tolerance; /* COUNT_NONE where not promised */
+    struct mixture corpus_mixture, corpus_outputs;         /* n = 0 where not promised */
 };
 
 struct run_lane {

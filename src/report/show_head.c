@@ -97,6 +97,14 @@ static void put_protocol(struct show *s)
     end(s, &line);
 }
 
+/* ", 40 % of 128, 30 % of 512" */
+static void put_mixture(struct buf *line, const struct json *m)
+{
+    for (size_t i = 0; json_is(m, JSON_ARRAY) && i < m->n; i++)
+        buf_addf(line, ", %.*s %% of %.*s", STR_ARG(show_text(&m->items[i], "percent")),
+                 STR_ARG(show_text(&m->items[i], "tokens")));
+}
+
 static void put_workload(struct show *s)
 {
     struct buf line = BUF_INIT(BUF_ANY), counting = BUF_INIT(BUF_ANY);
@@ -107,9 +115,15 @@ static void put_workload(struct show *s)
     add(&line, "", show_text(c, "path"), "");
     add(&line, "", show_text(c, "count"), " prompts");
     add(&line, "", show_text(c, "tokens"), "");
-    if (show_text(c, "tokens").n && show_text(c, "tolerance").n)
+    put_mixture(&line, json_get(c, "mixture"));
+    if ((show_text(c, "tokens").n || json_is(json_get(c, "mixture"), JSON_ARRAY)) &&
+        show_text(c, "tolerance").n)
         buf_addf(&line, " +- %.*s tokens", STR_ARG(show_text(c, "tolerance")));
     add(&line, "", show_text(r, "max_tokens"), " output tokens");
+    if (!show_text(r, "max_tokens").n)
+        put_mixture(&line, json_get(c, "outputs"));
+    if (!show_text(r, "max_tokens").n)
+        buf_adds(&line, " output tokens");
     add(&line, "temperature ", show_text(r, "temperature"), "");
     add(&line, "seed ", show_text(r, "seed"), "");
     add_flag(&line, json_get(r, "ignore_eos"), "ignore_eos", "until the model stops");

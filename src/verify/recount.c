@@ -70,6 +70,16 @@ static void fail_prompt(struct recount *r, const char *what)
                 &(struct verify_place){r->band->sample_file, r->line, 0, "prompt_id"}, "%s", what);
 }
 
+/* Where each prompt says how long its answer is to be, that was asked for. */
+static void check_answer(struct recount *r, const struct sample *s, const struct corpus_item *item)
+{
+    if (r->w->receipt.run.plan.max_tokens == COUNT_NONE && s->max_tokens != item->max_tokens)
+        verify_fail(r->w->report, VERIFY_PROMPTS,
+                    &(struct verify_place){r->band->sample_file, r->line, 0, "max_tokens"},
+                    "says %lld; the corpus says %lld", (long long)s->max_tokens,
+                    (long long)item->max_tokens);
+}
+
 static int count_prompt(struct recount *r, const struct sample *s, struct error *err)
 {
     const struct run_plan *plan = &r->w->receipt.run.plan;
@@ -90,6 +100,7 @@ static int count_prompt(struct recount *r, const struct sample *s, struct error 
             return err->kind == ERROR_MEMORY ? -1 : (fail_prompt(r, err->message), 0);
         if (!str_eq(prompt.item->id, item))
             fail_prompt(r, "names another item of the corpus than was drawn");
+        check_answer(r, s, prompt.item);
         n = (size_t)prompt.tokens;
     } else {
         const struct corpus_item *one = find_item(&r->corpus, s->prompt_id);
@@ -97,6 +108,7 @@ static int count_prompt(struct recount *r, const struct sample *s, struct error 
             fail_prompt(r, "names no item of the corpus");
             return 0;
         }
+        check_answer(r, s, one);
         if (r->counter.counter.count(r->counter.counter.ctx, one->text, &n, err) < 0)
             return -1;
     }

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "record/sample_file.h"
+#include "record/workload.h"
 #include "verify/note.h"
 
 static void check_window(struct verify_work *w, const struct run_band *b,
@@ -41,6 +42,19 @@ static void find_sequence(struct verify_work *w, const struct run_band *b,
                         : "is past what the file holds: others are missing");
         return;
     }
+}
+
+/* What was asked for is what the run declares. */
+static void check_asked(struct verify_work *w, const struct run_band *b,
+                        const struct sample *samples, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (samples[i].max_tokens != COUNT_NONE &&
+            !run_plan_has_answer(&w->receipt.run.plan, samples[i].max_tokens))
+            verify_fail(w->report, VERIFY_SAMPLES,
+                        &(struct verify_place){b->sample_file, (int64_t)i + 1, 0, "max_tokens"},
+                        "asks for %lld tokens, which the receipt does not declare",
+                        (long long)samples[i].max_tokens);
 }
 
 static void check_conservation(struct verify_work *w, size_t i, const struct sample *samples,
@@ -94,6 +108,7 @@ static void check_band(struct verify_work *w, size_t i, const struct sample *sam
     check_conservation(w, i, samples, n, scratch);
     check_window(w, b, samples, n);
     check_texts(w, b, samples, n);
+    check_asked(w, b, samples, n);
 }
 
 /* 1: measured, 0: cannot be read (noted), -1: memory. */

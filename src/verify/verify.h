@@ -37,8 +37,8 @@
     X(VERIFY_UNLISTED, "unlisted", "no file lies there that the receipt does not list")            \
     X(VERIFY_RUN_JSON, "run_json", "run.json, written before the clock started, says the same")    \
     X(VERIFY_SAMPLES, "samples",                                                                   \
-      "every sample can be read, is within the limits, and is of its own lane, band and "          \
-      "replicate")                                                                                 \
+      "every sample can be read, is within the limits, is of its own lane, band and replicate, "   \
+      "and asks for as many tokens as the run declares")                                           \
     X(VERIFY_TIME_ORDER, "time_order",                                                             \
       "no time of a request lies before one that must precede it")                                 \
     X(VERIFY_CONSERVATION, "conservation",                                                         \

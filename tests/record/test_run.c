@@ -7,6 +7,7 @@
 #include <cmocka.h>
 
 #include "record/run.h"
+#include "record/workload.h"
 
 static void defaults(void **state)
 {
@@ -42,6 +43,59 @@ static void w1(void **state)
     assert_int_equal(p.max_tokens, 128);
     assert_true(p.temperature == 0);
     assert_true(p.ignore_eos);
+}
+
+/* Prompt lengths 40 % 128, 30 % 512, 20 % 2048, 10 % 8192; generation 40 % 16, 40 % 128, 20 % 512.
+ */
+static void w2(void **state)
+{
+    static const int64_t prompts[][2] = {{128, 40}, {512, 30}, {2048, 20}, {8192, 10}};
+    static const int64_t outputs[][2] = {{16, 40}, {128, 40}, {512, 20}};
+    (void)state;
+    struct run_plan p;
+    char lengths[RUN_LENGTHS_TEXT];
+    run_plan_w2(&p);
+    assert_string_equal(p.protocol, "w2");
+    assert_int_equal(p.corpus_tokens, COUNT_NONE);
+    assert_int_equal(p.max_tokens, COUNT_NONE);
+    assert_int_equal(p.corpus_mixture.n, 4);
+    assert_int_equal(p.corpus_outputs.n, 3);
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(p.corpus_mixture.of[i].tokens, prompts[i][0]);
+        assert_int_equal(p.corpus_mixture.of[i].percent, prompts[i][1]);
+        assert_true(run_plan_has_length(&p, prompts[i][0] + 8));
+        assert_false(run_plan_has_length(&p, prompts[i][0] + 9));
+        assert_true(run_plan_has_length(&p, prompts[i][0] - 8));
+        assert_false(run_plan_has_length(&p, prompts[i][0] - 9));
+    }
+    for (size_t i = 0; i < 3; i++) {
+        assert_int_equal(p.corpus_outputs.of[i].tokens, outputs[i][0]);
+        assert_int_equal(p.corpus_outputs.of[i].percent, outputs[i][1]);
+        assert_true(run_plan_has_answer(&p, outputs[i][0]));
+        assert_false(run_plan_has_answer(&p, outputs[i][0] + 1));
+    }
+    run_plan_lengths(&p, lengths);
+    assert_string_equal(lengths, "128, 512, 2048 or 8192 +- 8");
+}
+
+static void one_length(void **state)
+{
+    (void)state;
+    struct run_plan p;
+    char lengths[RUN_LENGTHS_TEXT];
+    run_plan_w1(&p);
+    assert_true(run_plan_has_length(&p, 504));
+    assert_true(run_plan_has_length(&p, 520));
+    assert_false(run_plan_has_length(&p, 503));
+    assert_false(run_plan_has_length(&p, 521));
+    assert_true(run_plan_has_answer(&p, 128));
+    assert_false(run_plan_has_answer(&p, 127));
+    run_plan_lengths(&p, lengths);
+    assert_string_equal(lengths, "512 +- 8");
+    run_plan_init(&p); /* nothing is promised */
+    assert_true(run_plan_has_length(&p, 1));
+    run_plan_lengths(&p, lengths);
+    assert_string_equal(lengths, "");
 }
 
 static void samples_before_the_window_may_close(void **state)
@@ -136,6 +190,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(defaults),
         cmocka_unit_test(w1),
+        cmocka_unit_test(w2),
+        cmocka_unit_test(one_length),
         cmocka_unit_test(samples_before_the_window_may_close),
         cmocka_unit_test(load_models),
         cmocka_unit_test(arrivals_of_a_band),

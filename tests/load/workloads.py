@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Workloads other than one length of prompt, run against tally-sim: mixtures of lengths.
+
+usage: workloads.py        (TALLY_BUILD and TALLY_SOURCE name the build and the source tree)
+
+Servers, runs and checks are end_to_end.py's. Output is TAP.
+"""
+import collections
+import json
+import os
+import sys
+
+import end_to_end as e
+from end_to_end import FAST, TOKENIZER, Server, check, measured_or_busy, receipt, run, samples, tally
+
+
+try:
+    from jsonschema import Draft202012Validator
+except ImportError:  # python3-jsonschema; tests/receipt/schema.py says so when it is missing
+    Draft202012Validator = None
+
+
+def check_schema(out):
+    """What this run wrote is what schemas/ says."""
+    if not Draft202012Validator:
+        return
+    with open(os.path.join(out, "run.json")) as f:
+        declared = json.load(f)
+    for name, docs in (("receipt", [receipt(out)]), ("run", [declared]), ("sample", samples(out))):
+        with open(os.path.join(e.SOURCE, "schemas", name + ".schema.json")) as f:
+            validator = Draft202012Validator(json.load(f))
+        wrong = [f"{x.json_path}: {x.message[:200]}" for doc in docs
+                 for x in validator.iter_errors(doc)]
+        check(f"{out}: as {name}.schema.json says", wrong[:3], [])
+
+
+def lines(path):
+    with open(path) as f:
+        return [json.loads(line) for line in f][1:]
+
+
+def test_mixture():
+    """Once round a mixture: every request asks for what its own prompt says."""
+    tally("corpus", "make", "--tokenizer", TOKENIZER, "--mixture", "20:50,100:30,200:20",
+          "--outputs", "2:40,5:60", "--tolerance", "4", "--count", "10", "--out", "m.jsonl")
+    with Server("--profile", "llama-server", *FAST) as a:
+        code, _, err = run("mixed", "--lane", a.url, "--bands", "2", "--replicates", "1",
+                           "--requests", "10", corpus="m.jsonl")
+        fixed, _, _ = run("fixed", "--lane", a.url, "--bands", "2", "--replicates", "1",
+                          "--requests", "10", "--prompts", "fixed", corpus="m.jsonl")
+        run("wins", "--lane", a.url, "--bands", "1", "--replicates", "1", "--requests", "3",
+            "--max-tokens", "4", corpus="m.jsonl")
+    check("a mixture: measured", (measured_or_busy(code), measured_or_busy(fixed)), (True, True))
+    corpus = {line["id"]: line for line in lines("m.jsonl")}
+    for out in ("mixed", "fixed"):
+        mine = [s for s in samples(out) if s["phase"] == "window"]
+        of = [corpus[s["prompt_id"].split(":")[0]] for s in mine]
+        check(f"{out}: each asks for its own answer", [s["max_tokens"] for s in mine],
+              [c["max_tokens"] for c in of])
+        check(f"{out}: and got it", [s["output_reported"]["total"] for s in mine],
+              [c["max_tokens"] for c in of])
+        check(f"{out}: each prompt has its own length",
+              [s for s, c in zip(mine, of) if abs(s["prompt_body"] - c["tokens"]) > 4], [])
+        check(f"{out}: once round, the shares of lengths are exact",
+              sorted(collections.Counter(c["tokens"] for c in of).items()),
+              [(20, 5), (100, 3), (200, 2)])
+        check(f"{out}: and of answers",
+              sorted(collections.Counter(c["max_tokens"] for c in of).items()), [(2, 4), (5, 6)])
+        code, text, _ = tally("verify", out, "--corpus", "m.jsonl", "--tokenizer", TOKENIZER)
+        check_schema(out)
+        check(f"{out}: verifies", (code, "prompts made again and counted" in text), (0, True))
+    r = receipt("mixed")
+    check("the receipt states the mixture",
+          [(m["tokens"], m["percent"]) for m in r["workload"]["corpus"]["mixture"]],
+          [(20, 50), (100, 30), (200, 20)])
+    check("no one length is promised, none asked for",
+          (r["workload"]["corpus"]["tokens"], r["workload"]["request"]["max_tokens"],
+           r["unproduced_fields"]["workload.request.max_tokens"]), (None, None, "per_prompt"))
+    check("no request is out of the mixture", [x for x in r["refusals"] if x["rule"] ==
+                                               "prompt_band"], [])
+    check("--max-tokens given beside it wins", {s["max_tokens"] for s in samples("wins")}, {4})
+    check("and is what the receipt declares", receipt("wins")["workload"]["request"]["max_tokens"],
+          4)
+
+
+def test_w2():
+    """The preset needs the corpus that it names."""
+    tally("corpus", "make", "--tokenizer", TOKENIZER, "--mixture", "w2", "--count", "50", "--out",
+          "w2.jsonl")
+    code, out, _ = tally("run", "--dry-run", "--protocol", "w2", "--tokenizer", TOKENIZER,
+                         "--corpus", "w2.jsonl", "--lane", "http://127.0.0.1:1", "--model", "m")
+    check("w2: planned", (code, "protocol    w2" in out,
+                          "50 prompts of 128, 512, 2048 or 8192 +- 8 tokens, counted" in out),
+          (0, True, True))
+    for corpus in ("w.jsonl", "m.jsonl"):
+        code, _, err = tally("run", "--dry-run", "--protocol", "w2", "--tokenizer", TOKENIZER,
+                             "--corpus", corpus, "--lane", "http://127.0.0.1:1", "--model", "m")
+        check(f"w2 with {corpus}: refused with the remedy",
+              (code, "the corpus does not promise the 128, 512, 2048 or 8192 +- 8 tokens of w2 in "
+                     "its shares, and of its answers" in err,
+               "tally corpus make --mixture w2 --tolerance 8" in err), (4, True, True))
+
+
+TESTS = (test_mixture, test_w2)
+
+if __name__ == "__main__":
+    sys.exit(e.main(TESTS))
