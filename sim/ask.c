@@ -144,7 +144,20 @@ static int read_logprobs(struct ask *ask, const struct json *doc, struct error *
     return take_i64(&ask->top_logprobs, doc, "logprobs", 0, 20, err);
 }
 
-static int read_openai(struct ask *ask, const struct json *doc, struct error *err)
+static int take_salt(struct ask *ask, const struct json *doc, struct arena *arena,
+                     struct error *err)
+{
+    const struct json *v = json_get(doc, "cache_salt");
+    if (!v || v->type == JSON_NULL)
+        return 0;
+    if (v->type != JSON_STRING || v->text.n == 0)
+        return error_set(err, ERROR_INPUT, "'cache_salt' must be a text that is not empty");
+    ask->cache_salt = arena_str(arena, v->text);
+    return 0;
+}
+
+static int read_openai(struct ask *ask, const struct json *doc, struct arena *arena,
+                       struct error *err)
 {
     const struct json *o = json_get(doc, "stream_options");
     if (take_i64(&ask->max_tokens, doc, "n_predict", -1, ASK_TOKENS_MAX, err) < 0 ||
@@ -155,6 +168,7 @@ static int read_openai(struct ask *ask, const struct json *doc, struct error *er
         take_bool(&ask->include_usage, o, "include_usage", err) < 0 ||
         take_bool(&ask->continuous_usage, o, "continuous_usage_stats", err) < 0 ||
         take_bool(&ask->cache_prompt, doc, "cache_prompt", err) < 0 ||
+        take_salt(ask, doc, arena, err) < 0 ||
         take_bool(&ask->timings_per_token, doc, "timings_per_token", err) < 0 ||
         take_bool(&ask->return_progress, doc, "return_progress", err) < 0 ||
         take_bool(&ask->return_tokens, doc, "return_tokens", err) < 0 ||
@@ -187,7 +201,7 @@ int ask_read(struct ask *ask, enum ask_kind kind, const struct json *doc, struct
         return error_set(err, ERROR_INPUT, "the body must be a JSON object");
     if ((chat ? ask_read_messages(ask, doc, arena, err) : read_prompt(ask, doc, arena, err)) < 0)
         return -1;
-    if ((ollama ? read_ollama(ask, doc, err) : read_openai(ask, doc, err)) < 0)
+    if ((ollama ? read_ollama(ask, doc, err) : read_openai(ask, doc, arena, err)) < 0)
         return -1;
     return arena_check(arena, "the request", err);
 }

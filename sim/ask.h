@@ -34,6 +34,7 @@ struct ask {
     bool stream;
     bool include_usage, continuous_usage;
     bool ignore_eos, cache_prompt, timings_per_token, return_progress;
+    struct str cache_salt; /* "" where there is none */
     bool return_tokens;    /* native: "tokens" in each event */
     bool return_token_ids; /* vLLM */
     bool logprobs;

@@ -4,6 +4,7 @@
 
 #include "answer.h"
 #include "base/clock.h"
+#include "base/hash.h"
 #include "route.h"
 
 void job_open_stream(struct job *job)
@@ -37,12 +38,21 @@ void job_wake(struct job *job, int64_t now_ns)
 }
 
 /* How many leading ids of the prompt a slot still knows. */
-static size_t common(const struct slot_cache *cache, const struct token_ids *ids)
+static size_t common(const struct slot_cache *cache, uint64_t salt, const struct token_ids *ids)
 {
     size_t n = 0;
+    if (cache->salt != salt)
+        return 0;
     while (n < cache->n && n < ids->n && cache->id[n] == ids->id[n])
         n++;
     return n;
+}
+
+/* What keeps this prompt apart from others in the cache. */
+static uint64_t salt_of(const struct job *job)
+{
+    const struct str salt = job->ask.cache_salt;
+    return job->s->profile->takes_cache_salt && salt.n > 0 ? hash64(salt.p, salt.n, 0) | 1 : 0;
 }
 
 static void tell_progress(struct choice *ch, int64_t processed, int64_t t_ns)
@@ -66,14 +76,14 @@ static int hook_admit(void *ctx, const struct model *m, struct model_seq *seq, i
     struct choice *ch = (struct choice *)seq;
     const struct job *job = ch->job;
     const struct profile *p = s->profile;
-    bool reuses = p->cache_block > 0 && job->ask.cache_prompt;
+    bool reuses = p->cache_block > 0 && (job->ask.cache_prompt || !p->takes_cache_prompt);
     size_t best_n = 0;
     int best = -1;
     for (unsigned i = 0; i < m->o.slots; i++) {
         size_t n;
         if (m->slot[i])
             continue;
-        n = reuses ? common(&s->cache[i], &job->prompt.ids) : 0;
+        n = reuses ? common(&s->cache[i], salt_of(job), &job->prompt.ids) : 0;
         if (best < 0 || n > best_n || (n == best_n && s->cache[i].used < s->cache[best].used)) {
             best = (int)i;
             best_n = n;
@@ -123,6 +133,7 @@ static void remember(struct choice *ch)
     free(cache->id);
     cache->id = id;
     cache->n = n;
+    cache->salt = salt_of(job);
 }
 
 /* The faults that strike behind so many tokens; an answer that is not streamed can only be cut off.

@@ -35,11 +35,13 @@ struct profile {
     bool counts_stop;         /* completion_tokens holds the stop token */
     bool finish_with_last;    /* finish_reason comes on the last token's own event */
     bool logprobs;
-    bool token_ids;       /* return_token_ids gives ids in each choice */
-    bool reports_cached;  /* prompt_tokens_details.cached_tokens */
-    unsigned cache_block; /* a prompt's known prefix is reused in such steps; 0: not at all */
-    const char *template; /* the same in Jinja, as /props shows it; NULL: not shown */
-    const char *server;   /* the header; NULL: none */
+    bool token_ids;          /* return_token_ids gives ids in each choice */
+    bool reports_cached;     /* prompt_tokens_details.cached_tokens */
+    bool takes_cache_prompt; /* cache_prompt: false reuses nothing */
+    bool takes_cache_salt;   /* prompts of different cache_salt share nothing */
+    unsigned cache_block;    /* a prompt's known prefix is reused in such steps; 0: not at all */
+    const char *template;    /* the same in Jinja, as /props shows it; NULL: not shown */
+    const char *server;      /* the header; NULL: none */
     const char *fingerprint;
 };
 

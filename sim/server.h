@@ -28,6 +28,7 @@ struct conn;
 struct slot_cache {
     uint32_t *id;
     size_t n;
+    uint64_t salt; /* of the request's cache_salt; 0: it had none */
     uint64_t used; /* when last, in admissions */
 };
 

@@ -222,6 +222,10 @@ static void take_plan(struct run_plan *p, const struct run_args *a, const struct
     p->system = a->system;
     p->same_model = a->same_model;
     p->prompt_policy = a->prompts;
+    if (strcmp(a->cache, "auto") == 0)
+        p->cache_policy = strcmp(a->prompts, "unique") == 0 ? "cold" : "unspecified";
+    else
+        p->cache_policy = strcmp(a->cache, "cold") == 0 ? "cold" : "unspecified";
     p->special_text = a->special_text;
     p->tokenizer_path = a->tokenizer;
     p->time_source = "kernel";
@@ -256,6 +260,7 @@ static void check_named(struct run_inputs *in, const struct run_args *a)
     DIFFERS(!p->stream, "--no-stream");
     DIFFERS(p->system != NULL, "--system");
     DIFFERS(strcmp(p->prompt_policy, named.prompt_policy) != 0, "--prompts");
+    DIFFERS(strcmp(p->cache_policy, named.cache_policy) != 0, "--cache");
 #undef DIFFERS
     if (names.n > 0) {
         snprintf(in->differs, sizeof in->differs, "%.*s", STR_ARG(buf_str(&names)));

@@ -23,7 +23,7 @@ struct run_args {
     const char *ca_file;
     bool insecure;
     const char *tokenizer, *tokenizer_sha256, *count, *special_text;
-    const char *corpus, *prompts, *system;
+    const char *corpus, *prompts, *cache, *system;
     const char *protocol, *wire;
     struct option_list bands;
     int64_t replicates, window_ns, max_window_ns, min_samples, requests, warmup;

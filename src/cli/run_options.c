@@ -39,6 +39,10 @@ const struct option run_options[] = {
     {"prompts", OPTION_STRING, A(prompts), "HOW", "unique", .choices = "unique|fixed",
      .help = "unique: every request has a prompt of its own, of the same length; fixed: the corpus "
              "as it is"},
+    {"cache", OPTION_STRING, A(cache), "HOW", "auto", .choices = "auto|cold|any",
+     .help = "cold: ask the server not to reuse a cached prompt (cache_prompt, cache_salt) and "
+             "check by the cached tokens it reports; any: do not ask; auto: cold with unique "
+             "prompts"},
     {"system", OPTION_STRING, A(system), "TEXT", .help = "a system message (default: none)"},
     {"max-tokens", OPTION_I64, A(max_tokens), "N", "128", .min = 1, .max = 1000000,
      .help = "tokens to generate (a corpus may say so for every prompt; what is given here wins)"},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/hash.h"
+#include "record/workload.h"
 
 static const char *protocol_name(const struct run_plan *plan)
 {
@@ -79,6 +80,7 @@ void load_lane_ask(const struct load_lane *lane, struct str prompt, int64_t max_
         .stream = plan->stream,
         .redact_text = plan->redact_text,
         .include_usage = plan->stream && !lane->record.stream_usage_refused,
+        .no_cache = strcmp(run_lane_cache(plan, &lane->record), "cold") == 0,
         .token_progress = plan->token_progress && !lane->record.token_progress_refused,
         .ignore_eos = plan->ignore_eos && !lane->record.ignore_eos_refused,
     };

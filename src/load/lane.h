@@ -42,6 +42,9 @@ struct load_first {
     int64_t prompt_body, prompt_reported, prompt_cached; /* COUNT_NONE */
     /* Where the stream reports no prompt tokens: what a whole answer to the same prompt says. */
     int64_t prompt_blocking;
+    /* Cached tokens that are reported when a lane that was asked to be cold gets the same prompt a
+     * second time; COUNT_NONE where it reports none, or was not asked. */
+    int64_t repeat_cached;
     int64_t output;  /* best count at hand; COUNT_NONE */
     int64_t asked;   /* tokens it was asked for */
     int64_t took_ns; /* from t_sent to the end */

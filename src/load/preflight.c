@@ -9,6 +9,7 @@
 #include "codec/json.h"
 #include "codec/json_write.h"
 #include "load/judge.h"
+#include "record/workload.h"
 
 #define ASK_TIMEOUT_NS (30 * NS_PER_S) /* of /health, /v1/models, /props */
 #define LOADING_POLL_NS (NS_PER_S / 2)
@@ -233,8 +234,8 @@ out:
 }
 
 /* One completion, as the run will ask. *status is the HTTP status; the sample lives in arena. */
-static int complete(struct load_lane *lane, const struct preflight_config *config, struct sample *s,
-                    struct arena *arena, char text[160], struct error *err)
+static int complete(struct load_lane *lane, const struct preflight_config *config, bool again,
+                    struct sample *s, struct arena *arena, char text[160], struct error *err)
 {
     struct prompts_source source = {
         .lane = lane,
@@ -242,6 +243,7 @@ static int complete(struct load_lane *lane, const struct preflight_config *confi
         .counter = config->counter,
         .nonce = lane->plan->nonce,
         .unique = strcmp(lane->plan->prompt_policy, "unique") == 0,
+        .again = again,
     };
     struct judge_job *job = calloc(1, sizeof *job);
     int rc = -1;
@@ -281,6 +283,7 @@ static void keep_first(struct load_lane *lane, const struct sample *s)
         .prompt_reported = s->prompt_reported,
         .prompt_cached = s->prompt_cached,
         .prompt_blocking = COUNT_NONE,
+        .repeat_cached = COUNT_NONE,
         .output = s->output_observed.total,
         .asked = s->max_tokens,
         .took_ns = s->t_end_ns - s->t_sent_ns,
@@ -300,12 +303,23 @@ static bool refuses_a_parameter(const struct sample *s)
 static int first_completion(struct load_lane *lane, const struct preflight_config *config,
                             struct error *err)
 {
-    static const struct {
-        bool progress, eos, usage;
-    } without[] = {
-        {false, false, false}, {true, false, false}, {false, true, false},
-        {true, true, false},   {true, false, true},  {true, true, true},
+    enum { CACHE = 1, PROGRESS = 2, EOS = 4, USAGE = 8 };
+    static const unsigned without[] = {
+        0,
+        CACHE,
+        PROGRESS,
+        EOS,
+        CACHE | PROGRESS,
+        CACHE | EOS,
+        PROGRESS | EOS,
+        CACHE | PROGRESS | EOS,
+        PROGRESS | USAGE,
+        CACHE | PROGRESS | USAGE,
+        CACHE | PROGRESS | EOS | USAGE,
     };
+    unsigned asked = (lane->plan->stream ? USAGE : 0) | (lane->plan->ignore_eos ? EOS : 0) |
+                     (lane->plan->stream && lane->plan->token_progress ? PROGRESS : 0) |
+                     (strcmp(lane->plan->cache_policy, "cold") == 0 ? CACHE : 0);
     char text[160], first_text[160] = "";
     struct sample s = {0};
     struct arena arena;
@@ -313,15 +327,14 @@ static int first_completion(struct load_lane *lane, const struct preflight_confi
 
     arena_init(&arena, DOCUMENT_MAX);
     for (size_t i = 0; i < sizeof without / sizeof *without; i++) {
-        if ((without[i].eos && !lane->plan->ignore_eos) ||
-            (without[i].usage && !lane->plan->stream) ||
-            (without[i].progress && !(lane->plan->stream && lane->plan->token_progress)))
+        if (without[i] & ~asked)
             continue;
-        lane->record.token_progress_refused = without[i].progress;
-        lane->record.ignore_eos_refused = without[i].eos;
-        lane->record.stream_usage_refused = without[i].usage;
+        lane->record.cache_policy_refused = without[i] & CACHE;
+        lane->record.token_progress_refused = without[i] & PROGRESS;
+        lane->record.ignore_eos_refused = without[i] & EOS;
+        lane->record.stream_usage_refused = without[i] & USAGE;
         arena_reset(&arena);
-        if (complete(lane, config, &s, &arena, text, err) < 0)
+        if (complete(lane, config, false, &s, &arena, text, err) < 0)
             goto out;
         if (i == 0)
             memcpy(first_text, text, sizeof first_text);
@@ -348,10 +361,10 @@ out:
     return rc;
 }
 
-/* A lane whose stream reports nothing may still say in a whole answer how many tokens it made of
- * the prompt: one token of output is enough to ask. Nothing rests on it but what is shown. */
-static int ask_without_stream(struct load_lane *lane, const struct preflight_config *config,
-                              struct error *err)
+/* The same prompt once more, for one token of a whole answer. Nothing rests on what it tells but
+ * what is shown. */
+static int ask_again(struct load_lane *lane, const struct preflight_config *config,
+                     int64_t *reported, int64_t *cached, struct error *err)
 {
     struct run_plan plan = *lane->plan;
     const struct run_plan *kept = lane->plan;
@@ -360,18 +373,39 @@ static int ask_without_stream(struct load_lane *lane, const struct preflight_con
     char text[160];
     int rc;
 
-    if (!plan.stream || lane->first.prompt_reported != COUNT_NONE)
-        return 0;
     plan.stream = false;
     plan.max_tokens = 1;
     arena_init(&arena, DOCUMENT_MAX);
     lane->plan = &plan;
-    rc = complete(lane, config, &s, &arena, text, err);
+    rc = complete(lane, config, true, &s, &arena, text, err);
     lane->plan = kept;
-    if (rc == 0)
-        lane->first.prompt_blocking = s.prompt_reported;
+    if (rc == 0) {
+        *reported = s.prompt_reported;
+        *cached = s.prompt_cached;
+    }
     arena_release(&arena);
     return rc;
+}
+
+/* A lane whose stream reports nothing may still say in a whole answer how many tokens it made of
+ * the prompt; and one that was asked to be cold shows with a prompt that it has seen whether it
+ * is. */
+static int ask_more(struct load_lane *lane, const struct preflight_config *config,
+                    struct error *err)
+{
+    bool silent = lane->plan->stream && lane->first.prompt_reported == COUNT_NONE;
+    bool cold = strcmp(run_lane_cache(lane->plan, &lane->record), "cold") == 0;
+    int64_t reported, cached;
+
+    if (!silent && !cold)
+        return 0;
+    if (ask_again(lane, config, &reported, &cached, err) < 0)
+        return -1;
+    if (silent)
+        lane->first.prompt_blocking = reported;
+    if (cold)
+        lane->first.repeat_cached = cached;
+    return 0;
 }
 
 int preflight_lane(struct load_lane *lane, const struct preflight_config *config, struct error *err)
@@ -380,5 +414,5 @@ int preflight_lane(struct load_lane *lane, const struct preflight_config *config
         return -1;
     if (first_completion(lane, config, err) < 0)
         return -1;
-    return ask_without_stream(lane, config, err);
+    return ask_more(lane, config, err);
 }

@@ -4,9 +4,9 @@
  *
  *     if (preflight_lane(&lane, &config, err) < 0) ...       // fills lane.record and lane.first
  *
- * A parameter that the server refuses (ignore_eos, stream_options) is left out from then on and
- * recorded. A server that is still loading (503 from /health) is waited for.
- * Errors are ERROR_ENVIRONMENT (no server, not such a server) or ERROR_USAGE (which model?).
+ * A parameter that the server refuses (ignore_eos, stream_options, cache_prompt) is left out from
+ * then on and recorded. A server that is still loading (503 from /health) is waited for. Errors are
+ * ERROR_ENVIRONMENT (no server, not such a server) or ERROR_USAGE (which model?).
  */
 #ifndef TALLY_LOAD_PREFLIGHT_H
 #define TALLY_LOAD_PREFLIGHT_H

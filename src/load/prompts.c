@@ -78,7 +78,7 @@ int prompt_make(const struct prompts_source *s, enum sample_phase phase, int64_t
                 struct prompt **out, struct error *err)
 {
     struct prompt *p = calloc(1, sizeof *p);
-    struct buf text = BUF_INIT(0);
+    struct buf text = BUF_INIT(0), salt = BUF_INIT(PROMPT_ID_MAX + 256);
     struct wire_message messages[2];
     struct wire_ask ask;
     int rc = -1;
@@ -92,8 +92,13 @@ int prompt_make(const struct prompts_source *s, enum sample_phase phase, int64_t
     if (s->lane->plan->max_tokens != COUNT_NONE)
         p->max_tokens = s->lane->plan->max_tokens;
     load_lane_ask(s->lane, buf_str(&text), p->max_tokens, messages, &ask);
+    if (ask.no_cache) {
+        buf_addf(&salt, "%s:%s%s", s->nonce, p->id, s->again ? ":again" : "");
+        ask.cache_salt = buf_str(&salt);
+    }
     p->rendered = load_wrapper_count(s->lane->wrapper, messages, ask.messages_n);
-    if (wire_build(s->lane->protocol, &ask, &p->body, err) < 0 ||
+    if (buf_check(&salt, "a cache salt", err) < 0 ||
+        wire_build(s->lane->protocol, &ask, &p->body, err) < 0 ||
         buf_check(&p->body, "a request", err) < 0 ||
         sha256_hex(p->body_sha256, buf_str(&p->body), err) < 0)
         goto out;
@@ -101,6 +106,7 @@ int prompt_make(const struct prompts_source *s, enum sample_phase phase, int64_t
     rc = 0;
 out:
     buf_release(&text);
+    buf_release(&salt);
     if (rc < 0)
         prompt_free(p);
     return rc;

@@ -35,6 +35,7 @@ struct prompts_source {
     const struct corpus_counter *counter; /* NULL: nothing counts */
     const char *nonce;
     bool unique; /* else the corpus as it is, item after item */
+    bool again;  /* the prompt was sent before: its cache salt is another one */
     int32_t replicate, band;
     void (*wake)(void *ctx); /* a prompt that was asked for in vain is there; any thread */
     void *ctx;

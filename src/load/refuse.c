@@ -80,6 +80,18 @@ static void warn_of_one(const struct load_lane *lane, const struct load_progress
                  role, (long long)lane->first.output, (long long)lane->first.asked);
         warn(p, text);
     }
+    if (lane->record.cache_policy_refused) {
+        snprintf(text, sizeof text,
+                 "lane %s refuses to be asked not to reuse a cached prompt: it is not asked", role);
+        warn(p, text);
+    }
+    if (lane->first.repeat_cached > 0) {
+        snprintf(text, sizeof text,
+                 "lane %s reuses cached prompts though it is asked not to (%lld tokens of a prompt "
+                 "sent again); every prompt of this run is new to it all the same",
+                 role, (long long)lane->first.repeat_cached);
+        warn(p, text);
+    }
     /* a wrapper is the same for all prompts and may well be cached; a prompt of our own may not */
     if (lane->first.prompt_cached > 0 && lane->first.prompt_body != COUNT_NONE &&
         lane->first.prompt_cached > lane->first.prompt_reported - lane->first.prompt_body) {

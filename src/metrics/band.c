@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "record/workload.h"
 #include "stats/quantile.h"
 
 #define SCRATCH_MAX ((size_t)8 << 30)
@@ -70,6 +71,15 @@ int band_summarize(struct metrics_metric *m, int64_t *values, size_t n, enum met
     return 0;
 }
 
+/* Every prompt is new, or the server is asked to take each as new; unless the workload is meant to
+ * repeat itself. */
+static bool is_cold(const struct run_plan *plan)
+{
+    const char *cache = plan->cache_policy ? plan->cache_policy : "";
+    bool unique = plan->prompt_policy && strcmp(plan->prompt_policy, "unique") == 0;
+    return strcmp(cache, "cold") == 0 || (unique && strcmp(cache, "friendly") != 0);
+}
+
 void metrics_facts_from_run(struct metrics_band_facts *f, const struct run_plan *plan,
                             const struct run_lane *lane, const struct run_band *band)
 {
@@ -87,7 +97,8 @@ void metrics_facts_from_run(struct metrics_band_facts *f, const struct run_plan 
         .kernel_time =
             plan->time_source && strcmp(plan->time_source, "kernel") == 0 && band->clock.steps <= 0,
         .clock_steps = band->clock.steps,
-        .cold = plan->prompt_policy && strcmp(plan->prompt_policy, "unique") == 0,
+        .cold = is_cold(plan),
+        .asked_cold = run_lane_cache(plan, lane) && strcmp(run_lane_cache(plan, lane), "cold") == 0,
         .source = metrics_source_find(plan->output_count_source),
         .assignment = metrics_assignment_find(plan->token_assignment),
         .issued = band->issued,
@@ -203,7 +214,7 @@ static void judge(struct band_work *w)
         out->flags |= 1u << FLAG_DRAIN;
     if (out->client.verdict == CLIENT_SUSPECT)
         out->flags |= 1u << FLAG_CLIENT;
-    if (w->facts->cold && out->work.cached_requests > 0)
+    if (w->facts->cold && out->work.cached_unexplained > 0)
         out->flags |= 1u << FLAG_CACHED;
     if (out->outputs.degenerate > 0)
         out->flags |= 1u << FLAG_DEGENERATE;

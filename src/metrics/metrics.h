@@ -55,6 +55,7 @@ struct metrics_band_facts {
     bool kernel_time;                            /* an arrival is the kernel's stamp, if any */
     int64_t clock_steps;                         /* of the real clock in the band; COUNT_NONE */
     bool cold;                                   /* cached prompt tokens are unexpected */
+    bool asked_cold;                             /* the lane was asked to reuse none */
     enum metrics_source source;                  /* the run's output_count_source */
     enum metrics_assignment
         assignment;                /* the run's token_assignment; ASSIGN_NONE: the band's own */
@@ -132,6 +133,9 @@ struct metrics_prompt {
 struct metrics_work {
     struct metrics_spread body, rendered, reported, cached, delta; /* delta: reported - body */
     int64_t cached_requests;                                       /* with cached tokens above 0 */
+    /* Of these, with more than the wrapper holds (rendered, or else reported, less body): text that
+     * a lane can only know from the same prompt, or a part of it, sent before. */
+    int64_t cached_unexplained;
     int64_t departed_requests; /* whose reported count is not the one predicted; a flag only */
     const struct metrics_prompt *prompts; /* one a request of the window, by id */
     size_t prompts_n;

@@ -117,7 +117,8 @@ enum metrics_stat_id {
     X(REASON_UNKNOWN_WORK, "unknown_prompt_work", "the prompt work of a lane is not known")        \
     X(REASON_COUNT_MISMATCH, "token_assignment_mismatch",                                          \
       "the lanes' tokens were counted or assigned differently")                                    \
-    X(REASON_ONE_LANE, "one_lane", "there is only one lane")
+    X(REASON_ONE_LANE, "one_lane", "there is only one lane")                                       \
+    X(REASON_NOT_ASKED, "not_asked", "the server was not asked for it")
 
 enum metrics_reason {
 #define X(id, key, help) id,
@@ -160,7 +161,8 @@ enum metrics_assignment {
 #define METRICS_FLAG_TABLE(X)                                                              \
     X(FLAG_DRAIN, "drain_over_half_window", "draining took longer than half the window")   \
     X(FLAG_CLIENT, "client_suspect", "the client was close to being the bottleneck")       \
-    X(FLAG_CACHED, "cached_tokens", "cached prompt tokens in a cold workload")             \
+    X(FLAG_CACHED, "cached_tokens",                                                        \
+      "more cached prompt tokens than the wrapper holds, in a cold workload")              \
     X(FLAG_DEGENERATE, "degenerate_output", "outputs that repeat one token over and over") \
     X(FLAG_ZERO_TOKEN, "zero_token_answers", "requests that ended ok without a token")     \
     X(FLAG_DEPARTS, "prompt_departs", "a reported prompt count is not the predicted one")  \

@@ -48,6 +48,17 @@ static int spread(struct metrics_spread *out, int64_t *v, size_t n, struct error
     return 0;
 }
 
+/* Cached tokens that the wrapper around the text, the same for every prompt, does not account for.
+ * Whatever a conversation repeats of its earlier turns lies in the wrapper too: the body is the new
+ * text alone. */
+static bool is_unexplained(const struct sample *s)
+{
+    int64_t whole = s->prompt_rendered != COUNT_NONE ? s->prompt_rendered : s->prompt_reported;
+    int64_t known =
+        whole == COUNT_NONE || s->prompt_body == COUNT_NONE ? 0 : whole - s->prompt_body;
+    return s->prompt_cached > (known > 0 ? known : 0);
+}
+
 /* All that the answer's events carry, as ids where any are named, else as code points. */
 static int keep_output(struct band_work *w, const struct sample *s, struct metrics_prompt *p,
                        struct error *err)
@@ -97,6 +108,7 @@ int band_prompts(struct band_work *w, struct error *err)
         if (!band_in_window(w, s))
             continue;
         out->cached_requests += s->prompt_cached > 0;
+        out->cached_unexplained += is_unexplained(s);
         out->departed_requests += s->prompt_reported != COUNT_NONE &&
                                   s->prompt_rendered != COUNT_NONE &&
                                   s->prompt_reported != s->prompt_rendered;

@@ -221,7 +221,7 @@ static void write_spread(struct out *o, const char *name, const struct metrics_s
     json_end_object(o->w);
 }
 
-static void write_work(struct out *o, const struct metrics_work *work)
+static void write_work(struct out *o, const struct metrics_work *work, bool asked_cold)
 {
     json_key(o->w, "prompt_work");
     json_begin_object(o->w);
@@ -232,6 +232,15 @@ static void write_work(struct out *o, const struct metrics_work *work)
     write_spread(o, "delta", &work->delta,
                  work->reported.n == 0 ? REASON_SERVER_SILENT : REASON_NOT_RECORDED);
     put_i64(o, "cached_requests", work->cached_requests);
+    put_i64(o, "cached_unexplained", work->cached_unexplained);
+    json_key(o->w, "cache_obeyed");
+    if (asked_cold && work->cached.n > 0) {
+        json_put_bool(o->w, work->cached_requests == 0);
+    } else {
+        json_put_null(o->w);
+        missing_in(o, "prompt_work", "cache_obeyed",
+                   asked_cold ? REASON_SERVER_SILENT : REASON_NOT_ASKED);
+    }
     json_end_object(o->w);
 }
 
@@ -360,7 +369,7 @@ void metrics_write_json(const struct metrics_band *m, struct json_writer *w)
         write_metric(&o, (enum metric_id)i, &m->metrics[i]);
     json_end_object(w);
     write_tokens(&o, &m->tokens);
-    write_work(&o, &m->work);
+    write_work(&o, &m->work, m->facts.asked_cold);
     write_outputs(&o, &m->outputs);
     write_validity(&o, m);
     write_missing(&o);

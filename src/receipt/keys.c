@@ -4,6 +4,7 @@
 
 #include "receipt/receipt.h"
 #include "receipt/record_form.h"
+#include "record/workload.h"
 
 static void key_text(struct json_writer *w, const char *name, const char *value)
 {
@@ -138,7 +139,7 @@ int keys_write_join(const struct run_record *run, size_t lane, struct metrics_ba
     write_window(p, w);
     key_bool(w, "connection_reuse", p->connection_reuse);
     key_text(w, "prompt_policy", p->prompt_policy);
-    key_text(w, "cache_policy", p->cache_policy);
+    key_text(w, "cache_policy", run_lane_cache(p, &run->lanes[lane]));
     key_text(w, "time_source", p->time_source);
     key_text(w, "token_assignment", assignment_of(run, lane, metrics));
     key_i64(w, "metrics_version", METRICS_VERSION);

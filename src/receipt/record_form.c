@@ -95,6 +95,7 @@ static const struct form_member lane_members[] = {
     {"reported", FORM_JSON, LANE(reported_json), "not_reported"},
     {"wrapper", FORM_JSON, LANE(wrapper_json), "not_probed"},
     {"token_progress_refused", FORM_BOOL, LANE(token_progress_refused), NULL},
+    {"cache_policy_refused", FORM_BOOL, LANE(cache_policy_refused), NULL},
     {"ignore_eos_refused", FORM_BOOL, LANE(ignore_eos_refused), NULL},
     {"stream_usage_refused", FORM_BOOL, LANE(stream_usage_refused), NULL},
 };

@@ -29,7 +29,7 @@ void run_plan_init(struct run_plan *p)
         .seed = 2026,
         .ignore_eos = true,
         .prompt_policy = "unique",
-        .cache_policy = "unspecified",
+        .cache_policy = "cold",
         .time_source = "user",
         .connection_reuse = true,
         .token_progress = true,

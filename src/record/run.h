@@ -63,8 +63,10 @@ struct run_plan {
     bool token_progress;       /* every chunk is asked to say how many tokens there are so far */
     const char *system;        /* system message given explicitly; NULL */
     const char *prompt_policy; /* "unique" */
-    const char *cache_policy;  /* "unspecified" until something is asked of the server */
-    const char *time_source;   /* "user" or "kernel" */
+    /* "cold": the server is asked not to reuse a cached prompt; "unspecified": nothing is asked;
+     * "friendly": the workload repeats itself, so cached tokens are expected */
+    const char *cache_policy;
+    const char *time_source; /* "user" or "kernel" */
     bool connection_reuse;
     bool redact_text; /* texts are left out of the samples */
     int64_t retries;
@@ -96,6 +98,7 @@ struct run_lane {
     const char *weights_sha256;  /* of the model's file, where it is known; NULL */
     const char *reported_json;   /* identity as reported: one JSON value, verbatim; NULL */
     bool ignore_eos_refused;     /* the server refused the parameter; it was left out */
+    bool cache_policy_refused;   /* the server refused to be asked not to reuse a cached prompt */
     bool token_progress_refused; /* the server refused to be asked for it */
     bool stream_usage_refused;   /* the server refused stream_options */
     const char *wrapper_json;    /* probed or declared wrapper: one JSON value; NULL */

@@ -1,6 +1,7 @@
 #include "record/workload.h"
 
 #include <stdio.h>
+#include <string.h>
 
 void run_plan_w2(struct run_plan *p)
 {
@@ -48,4 +49,11 @@ void run_plan_lengths(const struct run_plan *p, char out[RUN_LENGTHS_TEXT])
                  (long long)(p->corpus_tolerance == COUNT_NONE ? 0 : p->corpus_tolerance));
     snprintf(out, RUN_LENGTHS_TEXT, "%.*s", STR_ARG(buf_str(&text)));
     buf_release(&text);
+}
+
+const char *run_lane_cache(const struct run_plan *p, const struct run_lane *lane)
+{
+    bool cold = p->cache_policy && strcmp(p->cache_policy, "cold") == 0;
+
+    return cold && lane->cache_policy_refused ? "unspecified" : p->cache_policy;
 }

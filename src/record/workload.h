@@ -2,7 +2,8 @@
  * What a run's plan says of its workload: which lengths of prompt and answer it promises.
  *
  *     struct run_plan plan;   run_plan_w2(&plan);
- *     if (!run_plan_has_length(&plan, prompt_tokens)) ...     // outside of what the corpus promises
+ *     if (!run_plan_has_length(&plan, prompt_tokens)) ...     // outside of what the corpus
+ * promises
  *
  * Pure; nothing is owned.
  */
@@ -22,5 +23,8 @@ bool run_plan_has_answer(const struct run_plan *p, int64_t max_tokens);
  * Cut to fit. */
 #define RUN_LENGTHS_TEXT 240
 void run_plan_lengths(const struct run_plan *p, char out[RUN_LENGTHS_TEXT]);
+/* What the lane was in fact asked about cached prompts: the plan's policy, or "unspecified" where
+ * the server refused to be asked. */
+const char *run_lane_cache(const struct run_plan *p, const struct run_lane *lane);
 
 #endif

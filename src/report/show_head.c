@@ -93,6 +93,7 @@ static void put_protocol(struct show *s)
     add_time(&line, "timeout ", json_get(p, "timeout_ms"));
     add_flag(&line, json_get(p, "stream"), "streaming", "not streaming");
     add(&line, "prompts ", show_text(p, "prompt_policy"), "");
+    add(&line, "cache ", show_text(p, "cache_policy"), "");
     add(&line, "", show_text(p, "time_source"), " time");
     end(s, &line);
 }
@@ -152,6 +153,7 @@ static void put_lanes(struct show *s)
         add(&line, "on ", show_text(l, "host"), "");
         add_flag(&line, json_get(l, "ignore_eos_refused"), "refuses ignore_eos", NULL);
         add_flag(&line, json_get(l, "stream_usage_refused"), "refuses stream_options", NULL);
+        add_flag(&line, json_get(l, "cache_policy_refused"), "refuses cache_prompt", NULL);
         end(s, &line);
     }
 }

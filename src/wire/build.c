@@ -79,6 +79,18 @@ void build_sampling(const struct wire_ask *ask, const char *max_name, struct jso
     }
 }
 
+void build_no_cache(const struct wire_ask *ask, struct json_writer *w)
+{
+    if (!ask->no_cache)
+        return;
+    json_key(w, "cache_prompt");
+    json_put_bool(w, false);
+    if (ask->cache_salt.n > 0) {
+        json_key(w, "cache_salt");
+        json_put_str(w, ask->cache_salt);
+    }
+}
+
 /* What has been written of the body so far, as a document: what it holds must not be said twice. */
 static int written(const struct json **doc, const struct json_writer *w, struct arena *arena,
                    struct error *err)

@@ -35,6 +35,7 @@ int build_messages(const struct wire_ask *ask, struct json_writer *w, struct err
 int build_prompt(const struct wire_ask *ask, struct json_writer *w, struct error *err);
 /* max_tokens, temperature, seed, ignore_eos under OpenAI's names, with `max_name` for the first. */
 void build_sampling(const struct wire_ask *ask, const char *max_name, struct json_writer *w);
+void build_no_cache(const struct wire_ask *ask, struct json_writer *w);
 /* Adds extra_json's members and ends the object. */
 int build_end(const struct wire_ask *ask, struct json_writer *w, struct error *err);
 

@@ -13,6 +13,7 @@ static int build(const struct wire_ask *ask, struct buf *body, struct error *err
     json_key(&w, "return_tokens");
     json_put_bool(&w, true);
     build_sampling(ask, "n_predict", &w);
+    build_no_cache(ask, &w);
     return build_end(ask, &w, err);
 }
 

@@ -20,6 +20,7 @@ int openai_build_rest(const struct wire_ask *ask, struct json_writer *w, struct 
         json_put_bool(w, true);
     }
     build_sampling(ask, "max_tokens", w);
+    build_no_cache(ask, w);
     return build_end(ask, w, err);
 }
 

@@ -45,7 +45,12 @@ struct wire_ask {
     /* Every chunk is to say how many tokens there are so far: vLLM's continuous_usage_stats and
      * llama-server's timings_per_token, both asked for at once; each server knows one. */
     bool token_progress;
-    bool redact_text;      /* no word of the server's goes into the sample's error */
+    bool redact_text; /* no word of the server's goes into the sample's error */
+    /* No cached prompt is to be reused: llama-server's cache_prompt, and where there is a salt
+     * cache_salt (vLLM, SGLang, TensorRT-LLM), which keeps requests of different salts apart. Both
+     * are asked for at once; each server knows one. */
+    bool no_cache;
+    struct str cache_salt;
     struct str extra_json; /* an object whose members are added to the body; "" */
 };
 

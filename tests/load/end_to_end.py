@@ -368,7 +368,10 @@ class Strict(http.server.BaseHTTPRequestHandler):
 def test_refused_parameters():
     """What a server refuses is left out, said before the clock starts, and stands in the receipt."""
     for refused, recorded in (("ignore_eos", "ignore_eos_refused"),
-                              ("stream_options", "stream_usage_refused")):
+                              ("stream_options", "stream_usage_refused"),
+                              ("cache_salt", "cache_policy_refused")):
+        said = ("refuses to be asked not to reuse a cached prompt" if refused == "cache_salt" else
+                f"refuses {refused}")
         handler = type("H", (Strict,), {"refused": refused})
         server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
         threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -379,7 +382,7 @@ def test_refused_parameters():
         server.shutdown()
         server.server_close()
         check(f"a server that refuses {refused}: measured", measured_or_busy(code), True)
-        check(f"{refused}: said before the clock starts", f"refuses {refused}" in err, True)
+        check(f"{refused}: said before the clock starts", said in err, True)
         lane = receipt(out)["lanes"][0]
         check(f"{refused}: recorded", lane.get(recorded), True)
         check(f"{refused}: every request is ok", {s["outcome"] for s in samples(out)}, {"ok"})

@@ -101,7 +101,42 @@ def test_w2():
                "tally corpus make --mixture w2 --tolerance 8" in err), (4, True, True))
 
 
-TESTS = (test_mixture, test_w2)
+def test_cold():
+    """Who is asked not to reuse a cached prompt, obeys or not, and it is seen."""
+    words = ("--bands", "1", "--replicates", "1", "--requests", "3", "--max-tokens", "3")
+    for profile, obeys in (("llama-server", True), ("sglang", True), ("ollama", None),
+                           ("vllm", None)):
+        with Server("--profile", profile, *FAST) as a:
+            run("cold-" + profile, "--lane", a.url, *words)
+        r = receipt("cold-" + profile)
+        band = r["bands"][0]
+        check(f"{profile}: asked", r["protocol"]["cache_policy"], "cold")
+        check(f"{profile}: the join key says so", r["lanes"][0]["join_key"]["cache_policy"], "cold")
+        check(f"{profile}: obeys", band["prompt_work"]["cache_obeyed"], obeys)
+        check(f"{profile}: or it is said why nobody knows",
+              band["unproduced_fields"].get("bands.0.prompt_work.cache_obeyed") or
+              band["unproduced_fields"].get("prompt_work.cache_obeyed"),
+              None if obeys else "server_silent")
+    with Server("--profile", "llama-server", *FAST) as a:
+        run("any", "--lane", a.url, "--cache", "any", *words)
+        _, _, err = run("again", "--lane", a.url, "--cache", "any", "--prompts", "fixed", *words)
+        code, text, _ = tally("run", "--dry-run", "--lane", a.url, "--model", "m", "--tokenizer",
+                              TOKENIZER, "--corpus", "w.jsonl")
+    band = receipt("any")["bands"][0]
+    check("not asked: the wrapper is cached", band["prompt_work"]["cached_requests"], 3)
+    check("and explains all of it",
+          (band["prompt_work"]["cached_unexplained"], "cached_tokens" in band["validity"]["flags"]),
+          (0, False))
+    check("not asked: nothing to obey", (band["prompt_work"]["cache_obeyed"],
+                                         band["unproduced_fields"]["prompt_work.cache_obeyed"]),
+          (None, "not_asked"))
+    check("what is asked stands in the request",
+          (code, '"cache_prompt":false' in text, '"cache_salt":"example:' in text),
+          (0, True, True))
+    check_schema("cold-llama-server")
+
+
+TESTS = (test_mixture, test_w2, test_cold)
 
 if __name__ == "__main__":
     sys.exit(e.main(TESTS))

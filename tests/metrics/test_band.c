@@ -369,6 +369,72 @@ static void prefill_rate(void **state)
     assert_int_equal(band.flags, 0);
 }
 
+/* 551 tokens behind a wrapper, of which 505 are the body: 46 lie in the wrapper. A server that kept
+ * its first 34 had never seen the prompt; one that kept 47 knew a token of the body. */
+static void cached_wrapper(void **state)
+{
+    static const struct {
+        int64_t body, rendered, reported, cached;
+        bool unexplained;
+    } cases[] = {
+        {505, 551, 551, 0, false},
+        {505, 551, 551, 34, false},
+        {505, 551, 551, 46, false},
+        {505, 551, 551, 47, true},
+        {505, COUNT_NONE, 551, 46, false},
+        {505, COUNT_NONE, 551, 47, true},
+        {505, 551, COUNT_NONE, 46, false},
+        {505, 551, 551, COUNT_NONE, false},
+        {COUNT_NONE, COUNT_NONE, 551, 1, true}, /* nothing is known of the wrapper */
+        {505, COUNT_NONE, COUNT_NONE, 1, true},
+        {505, 500, 500, 1, true}, /* a wrapper that holds less than nothing explains nothing */
+    };
+    struct metrics_band_facts f = facts_of(0, 1000);
+    (void)state;
+
+    f.cold = true;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        make(&m[0], 0, 0);
+        arrive(&m[0], 10, EVENT_TEXT, "a", 1);
+        end(&m[0], 20, OUTCOME_OK);
+        m[0].s.prompt_body = cases[i].body;
+        m[0].s.prompt_rendered = cases[i].rendered;
+        m[0].s.prompt_reported = cases[i].reported;
+        m[0].s.prompt_cached = cases[i].cached;
+        compute(1, &f);
+        assert_int_equal(band.work.cached_requests, cases[i].cached > 0);
+        assert_int_equal(band.work.cached_unexplained, cases[i].unexplained);
+        assert_int_equal(!!(band.flags & 1u << FLAG_CACHED), cases[i].unexplained);
+    }
+}
+
+/* Cold is what has unique prompts or is asked to be; a workload that repeats itself is not. */
+static void cold_workloads(void **state)
+{
+    static const struct {
+        const char *prompts, *cache;
+        bool refused, cold, asked;
+    } cases[] = {
+        {"unique", "cold", false, true, true},         {"unique", "cold", true, true, false},
+        {"unique", "unspecified", false, true, false}, {"unique", "friendly", false, false, false},
+        {"fixed", "unspecified", false, false, false}, {"fixed", "cold", false, true, true},
+    };
+    (void)state;
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct run_plan p;
+        struct run_lane lane = {.role = "subject", .cache_policy_refused = cases[i].refused};
+        struct run_band b = {0};
+        struct metrics_band_facts f;
+        run_plan_init(&p);
+        p.prompt_policy = cases[i].prompts;
+        p.cache_policy = cases[i].cache;
+        metrics_facts_from_run(&f, &p, &lane, &b);
+        assert_int_equal(f.cold, cases[i].cold);
+        assert_int_equal(f.asked_cold, cases[i].asked);
+    }
+}
+
 static void open_loop(void **state)
 {
     (void)state;
@@ -451,6 +517,8 @@ int main(void)
         cmocka_unit_test(case_36_streaming_off),
         cmocka_unit_test(connections),
         cmocka_unit_test(prefill_rate),
+        cmocka_unit_test(cached_wrapper),
+        cmocka_unit_test(cold_workloads),
         cmocka_unit_test(open_loop),
         cmocka_unit_test(readings),
     };

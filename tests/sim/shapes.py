@@ -291,6 +291,19 @@ def cache_is_known_and_can_be_declined():
         three = sim.ask(CHAT, chat("the same prompt", cache_prompt=False)).json()["timings"]
         equal((one["cache_n"], two["prompt_n"], three["cache_n"]), (0, 1, 0))
         equal(two["cache_n"] + two["prompt_n"], one["prompt_n"])
+        salt = sim.ask(CHAT, chat("the same prompt", cache_salt="a")).json()["timings"]
+        true(salt["cache_n"] > 0, "llama-server knows no salt")
+
+
+def salts_keep_prompts_apart():
+    with Sim("--profile", "sglang") as sim:
+        cached = [sim.ask(CHAT, chat("the same prompt", **more)).json()["usage"]
+                  ["prompt_tokens_details"]["cached_tokens"]
+                  for more in ({"cache_salt": "a"}, {"cache_salt": "a"}, {"cache_salt": "b"}, {},
+                               {"cache_prompt": False})]
+        equal([n > 0 for n in cached], [False, True, False, False, True])
+        equal(sim.ask(CHAT, chat("x", cache_salt="")).status, 400)
+        equal(sim.ask(CHAT, chat("x", cache_salt=1)).status, 400)
 
 
 def text_is_the_same_for_prompt_and_seed():
@@ -344,5 +357,5 @@ run([stream_with_usage, stream_without_usage, stream_with_logprobs, stream_of_tw
      stream_with_progress, stream_with_tokens_asked_for, stream_with_timings_per_token,
      text_completion, error_in_the_middle, blocking, errors, context_exceeded, information,
      counts_of_eight_shapes, apr_never_sends_usage_in_a_stream, vllm, sglang_and_tgi, ollama,
-     cache_is_known_and_can_be_declined, text_is_the_same_for_prompt_and_seed,
+     cache_is_known_and_can_be_declined, salts_keep_prompts_apart, text_is_the_same_for_prompt_and_seed,
      the_model_ends_by_itself_unless_told, tool_calls, reasoning_and_several_tokens_a_chunk])
