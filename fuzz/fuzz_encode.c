@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "fuzz.h"
+#include "token/cut.h"
 #include "token/pieces.h"
 #include "token/tokenizer.h"
 
@@ -40,6 +41,27 @@ static struct tokenizer *make(const char *split)
     return t;
 }
 
+/* Cut at the last place that is offered, the parts have the ids of the whole. */
+static void require_parts(const struct tokenizer *t, struct str text, const struct token_ids *whole)
+{
+    struct token_ids front = {0}, back = {0};
+    struct cut_rules rules;
+    struct error err = {0};
+    FUZZ_REQUIRE(cut_rules_make(&rules, t, &err) == 0 && rules.any);
+    size_t at = cut_last(&rules, text, 0);
+    if (at == 0)
+        return;
+    const struct encode_options first = {.goes_on = true}, second = {.continues = true};
+    FUZZ_REQUIRE(tokenizer_encode(t, str_first(text, at), &first, &front, &err) == 0);
+    FUZZ_REQUIRE(tokenizer_encode(t, str_skip(text, at), &second, &back, &err) == 0);
+    FUZZ_REQUIRE(front.n + back.n == whole->n);
+    for (size_t i = 0; i < whole->n; i++)
+        FUZZ_REQUIRE((i < front.n ? front.id[i] : back.id[i - front.n]) == whole->id[i]);
+    FUZZ_REQUIRE(front.replaced + back.replaced == whole->replaced);
+    token_ids_release(&front);
+    token_ids_release(&back);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static struct tokenizer *t[FAMILIES];
@@ -57,6 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
             FUZZ_REQUIRE(ids.from[i] <= ids.to[i] && ids.to[i] <= size && ids.to[i] >= last);
             last = ids.to[i];
         }
+        require_parts(t[f], text, &ids);
         token_ids_release(&ids);
     }
     return 0;

@@ -250,8 +250,10 @@ static int tokenize(struct conn *c, const struct json *doc, struct buf *body, st
     json_bool(&pieces, json_get(doc, "with_pieces"));
     if (json_str(&content, json_get(doc, "content")) < 0)
         return error_set(err, ERROR_INPUT, "'content' must be a text");
-    o = (struct encode_options){parse_special ? SPECIAL_TEXT_PARSED : SPECIAL_TEXT_PLAIN,
-                                add_special};
+    o = (struct encode_options){
+        .special_text = parse_special ? SPECIAL_TEXT_PARSED : SPECIAL_TEXT_PLAIN,
+        .add_special = add_special,
+    };
     if (tokenizer_encode(c->s->tokenizer, content, &o, &ids, err) < 0)
         return -1;
     json_writer_init(&w, body, 0);

@@ -86,7 +86,7 @@ static int encode_llama_cpp(struct encoder *e, const struct norm_view *view)
         return -1;
     for (size_t i = 0; i <= e->hits.n; i++) {
         size_t end = i < e->hits.n ? e->hits.hit[i].from : view->text.n;
-        bool behind_special = i > 0 || at == 0;
+        bool behind_special = i > 0 || (at == 0 && !view->continues);
         if (encode_fragment(e, norm_part(view, at, end), behind_special) < 0)
             return -1;
         if (i == e->hits.n)
@@ -135,17 +135,19 @@ static int encode_call(struct encoder *e, struct str text, const struct encode_o
                          SCAN_TEXT_MAX);
     if (repair(e, text, &view) < 0)
         return -1;
+    view.first = !o->continues;
+    view.continues = o->continues;
     e->plain = o->special_text == SPECIAL_TEXT_PLAIN;
     e->norm[0].want_origin = e->norm[1].want_origin = e->out->with_offsets;
     for (size_t i = 0; i < PIPELINE_STEPS_MAX; i++)
         e->rewritten[i].want_origin = e->out->with_offsets;
     e->work.want_len = e->out->with_offsets;
-    for (uint32_t i = 0; o->add_special && i < p->before.n; i++)
+    for (uint32_t i = 0; o->add_special && !o->continues && i < p->before.n; i++)
         if (encoder_put(e, p->before.id[i], 0, 0) < 0)
             return -1;
     if ((p->llama_cpp ? encode_llama_cpp(e, &view) : encode_huggingface(e, &view)) < 0)
         return -1;
-    for (uint32_t i = 0; o->add_special && i < p->after.n; i++)
+    for (uint32_t i = 0; o->add_special && !o->goes_on && i < p->after.n; i++)
         if (encoder_put(e, p->after.id[i], text.n, text.n) < 0)
             return -1;
     return 0;

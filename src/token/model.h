@@ -77,6 +77,8 @@ int model_word(const struct model *m, struct model_work *w, struct str word,
 
 /* Where the part of text that begins at `at` can be cut off; text.n when nowhere before. */
 size_t model_cut(const struct model *m, struct str text, size_t at);
+/* False when no token holds the two characters side by side. Only where m->joined is there. */
+bool model_joins(const struct model *m, uint32_t left, uint32_t right);
 
 /* For the files of the model. */
 int model_build_joined(struct model *m, const struct vocab *v, struct error *err) TALLY_MUST_CHECK;

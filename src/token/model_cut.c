@@ -69,14 +69,19 @@ int model_build_joined(struct model *m, const struct vocab *v, struct error *err
     return 0;
 }
 
+bool model_joins(const struct model *m, uint32_t left, uint32_t right)
+{
+    uint32_t h = pair_hash(left, right);
+    return m->joined[h / 64] >> (h % 64) & 1;
+}
+
 size_t model_cut(const struct model *m, struct str text, size_t at)
 {
     uint32_t left, right;
     at += uni_next((const uint8_t *)text.p + at, &left);
     while (at < text.n) {
         size_t n = uni_next((const uint8_t *)text.p + at, &right);
-        uint32_t h = pair_hash(left, right);
-        if (!(m->joined[h / 64] >> (h % 64) & 1))
+        if (!model_joins(m, left, right))
             break;
         left = right;
         at += n;

@@ -30,10 +30,8 @@ void norm_text_release(struct norm_text *t)
 struct norm_view norm_text_view(const struct norm_text *t)
 {
     return (struct norm_view){
-        buf_str(&t->bytes),
-        t->want_origin ? (const struct origin *)(const void *)t->origins.p : NULL,
-        0,
-        false,
+        .text = buf_str(&t->bytes),
+        .origin = t->want_origin ? (const struct origin *)(const void *)t->origins.p : NULL,
     };
 }
 

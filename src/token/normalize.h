@@ -28,7 +28,8 @@ struct norm_view {
     struct str text;
     const struct origin *origin;
     size_t base;
-    bool first; /* begins where the whole text begins */
+    bool first;     /* begins where the whole text begins */
+    bool continues; /* begins in the midst of a text (token/cut.h): nothing goes in front of it */
 };
 
 struct norm_text {
@@ -57,6 +58,7 @@ static inline struct norm_view norm_part(const struct norm_view *v, size_t from,
         v->origin ? v->origin + from : NULL,
         v->base + from,
         v->first && from == 0,
+        v->continues && from == 0,
     };
 }
 

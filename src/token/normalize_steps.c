@@ -185,7 +185,7 @@ static int replace(struct norm_text *out, const struct norm_view *in, const stru
 static int prepend(struct norm_text *out, const struct norm_view *in, struct str text,
                    struct error *err)
 {
-    if (in->text.n == 0)
+    if (in->text.n == 0 || in->continues)
         return 0;
     norm_put(out, in, 0, 0, text);
     norm_keep(out, in, 0, in->text.n);
@@ -198,7 +198,7 @@ static int strip(struct norm_text *out, const struct norm_view *in, const struct
     struct str text = in->text;
     size_t from = 0, to = text.n;
     uint32_t cp, n;
-    while (step->left && from < to) {
+    while (step->left && !in->continues && from < to) {
         n = uni_next((const uint8_t *)text.p + from, &cp);
         if (!uni_is(cp, UNI_SPACE))
             break;

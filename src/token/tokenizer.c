@@ -39,9 +39,10 @@ int normalize_all(const struct pipeline *p, struct norm_view in, struct norm_tex
             return -1;
         if (!changed)
             continue;
-        bool first = in.first && two[turn].dropped == 0;
+        bool first = in.first && two[turn].dropped == 0, continues = in.continues;
         in = norm_text_view(&two[turn]);
         in.first = first;
+        in.continues = continues;
         turn ^= 1;
     }
     *out = in;

@@ -43,6 +43,9 @@ enum special_text { SPECIAL_TEXT_PARSED = 0, SPECIAL_TEXT_PLAIN };
 struct encode_options {
     enum special_text special_text;
     bool add_special; /* the tokenizer's own BOS/EOS (post-processor, or add_bos/add_eos) */
+    /* For the parts of a text that was cut where token/cut.h allows it. */
+    bool continues; /* not its first part: no BOS, nothing put in front */
+    bool goes_on;   /* not its last: no EOS */
 };
 
 /* Growable list of ids. from/to (bytes of the text as given) are filled only when with_offsets is
