@@ -18,13 +18,6 @@ void run_duration_text(char out[32], int64_t ns)
         snprintf(out, 32, "%lld s", s);
 }
 
-static void clear_live(struct run_progress *p)
-{
-    if (p->live)
-        fputs("\r\033[K", p->cli->err);
-    p->live = false;
-}
-
 static void note(void *ctx, bool warning, const char *text)
 {
     struct run_progress *p = ctx;
@@ -32,7 +25,7 @@ static void note(void *ctx, bool warning, const char *text)
 
     if (p->quiet && !warning)
         return;
-    clear_live(p);
+    live_clear(&p->live);
     fprintf(p->cli->err, "tally: %s%s%s%s\n", warning ? term_on(t, TERM_WARNING) : "",
             warning ? "warning: " : "", warning ? term_off(t) : "", text);
     fflush(p->cli->err);
@@ -69,10 +62,7 @@ static void state(void *ctx, const struct load_state *s)
         return;
     state_text(text, s);
     if (p->cli->err_term.tty) {
-        struct str line = str_first(str_of(text), (size_t)(p->cli->err_term.width - 1));
-        fprintf(p->cli->err, "\r%.*s\033[K", STR_ARG(line));
-        fflush(p->cli->err);
-        p->live = true;
+        live_show(&p->live, str_of(text));
         return;
     }
     now_ns = clock_mono_ns();
@@ -92,7 +82,7 @@ static void band_done(void *ctx, const struct load_band_done *d)
 
     if (p->quiet && good)
         return;
-    clear_live(p);
+    live_clear(&p->live);
     where(place, sizeof place, &d->state);
     fprintf(p->cli->err, "%s  %s%s%s%s%s%s  %lld request%s in the window\n", place,
             term_on(t, good ? TERM_GOOD : TERM_WARNING), good ? "measured" : status_name(d->status),
@@ -107,6 +97,7 @@ void run_progress_init(struct run_progress *p, struct cli *cli, bool quiet)
     *p = (struct run_progress){
         .cli = cli,
         .quiet = quiet,
+        .live = {.cli = cli},
         .next_plain_ns = clock_mono_ns() + PLAIN_EVERY_NS,
         .calls = {.ctx = p, .note = note, .state = state, .band_done = band_done},
     };
@@ -114,6 +105,6 @@ void run_progress_init(struct run_progress *p, struct cli *cli, bool quiet)
 
 void run_progress_end(struct run_progress *p)
 {
-    clear_live(p);
+    live_clear(&p->live);
     fflush(p->cli->err);
 }

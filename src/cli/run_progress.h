@@ -11,11 +11,13 @@
 #define TALLY_CLI_RUN_PROGRESS_H
 
 #include "cli/cli.h"
+#include "cli/live.h"
 #include "load/progress.h"
 
 struct run_progress {
     struct cli *cli;
-    bool quiet, live; /* live: a line without its end stands there */
+    bool quiet;
+    struct live live;
     int64_t next_plain_ns;
     struct load_progress calls; /* their ctx is this struct: do not copy it */
 };

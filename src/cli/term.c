@@ -1,4 +1,4 @@
-/* TIOCGWINSZ is no part of POSIX.1-2008; COLUMNS and 80 are the fallbacks. */
+/* TIOCGWINSZ is no part of POSIX.1-2008; 80 is the fallback. */
 #include "cli/term.h"
 
 #include <stdlib.h>
@@ -16,13 +16,15 @@ static int width_of(int fd)
 {
     int64_t columns = 0;
     const char *env = getenv("COLUMNS");
+
+    /* Who sets it means it: shells keep theirs to themselves. */
+    if (env && num_parse_i64(&columns, str_of(env)) < 0)
+        columns = 0;
 #ifdef TIOCGWINSZ
     struct winsize size;
-    if (ioctl(fd, TIOCGWINSZ, &size) == 0)
+    if (columns <= 0 && ioctl(fd, TIOCGWINSZ, &size) == 0)
         columns = size.ws_col;
 #endif
-    if (columns <= 0 && env)
-        (void)num_parse_i64(&columns, str_of(env));
     if (columns <= 0)
         return WIDTH_DEFAULT;
     if (columns < WIDTH_MIN)
@@ -37,7 +39,13 @@ void term_init(struct term *t, int fd)
     t->tty = isatty(fd) == 1;
     /* https://no-color.org: present and not empty */
     t->colour = t->tty && !(no_color && *no_color) && name && strcmp(name, "dumb") != 0;
-    t->width = t->tty ? width_of(fd) : WIDTH_DEFAULT;
+    t->fd = fd;
+    term_measure(t);
+}
+
+void term_measure(struct term *t)
+{
+    t->width = t->tty ? width_of(t->fd) : WIDTH_DEFAULT;
 }
 
 const char *term_on(const struct term *t, enum term_style style)

@@ -15,10 +15,12 @@ enum term_style { TERM_BOLD, TERM_ERROR, TERM_WARNING, TERM_GOOD, TERM_DIM };
 
 struct term {
     bool tty, colour;
-    int width; /* columns; 80 when not a terminal */
+    int fd;
+    int width; /* columns: COLUMNS, else the terminal's own; 80 when not a terminal */
 };
 
 void term_init(struct term *t, int fd);
+void term_measure(struct term *t); /* the width again: a terminal may have been resized */
 const char *term_on(const struct term *t, enum term_style style); /* "" without colour */
 const char *term_off(const struct term *t);
 
