@@ -13,7 +13,9 @@ static void try_out(const struct tokenizer *t)
     struct error err = {0};
     struct buf out = BUF_INIT((size_t)1 << 24);
     size_t n;
-    const struct encode_options ways[] = {{SPECIAL_TEXT_PARSED, true}, {SPECIAL_TEXT_PLAIN, false}};
+    const struct encode_options ways[] = {
+        {.special_text = SPECIAL_TEXT_PARSED, .add_special = true},
+        {.special_text = SPECIAL_TEXT_PLAIN}};
     for (size_t i = 0; i < 2; i++) {
         if (tokenizer_encode(t, str_make(text, sizeof text - 1), &ways[i], &ids, &err) < 0) {
             FUZZ_REQUIRE(err.message[0]);
