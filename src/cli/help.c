@@ -108,11 +108,12 @@ void help_program(FILE *out, const struct term *term, const struct command *cons
             term_on(term, TERM_BOLD), term_off(term));
     fputs("\nUsage: tally COMMAND [OPTION...] [FILE...]\n", out);
     print_commands(out, term, commands);
-    paragraphs(out, STR("'tally help COMMAND' (or 'tally COMMAND --help') explains one; 'tally "
-                        "--version' says which program this is.\n\n"
-                        "Exit codes: 0 pass; 1 fail; 2 usage or unreadable input; 3 unmeasured, "
-                        "incomplete or inconclusive; 4 refused: no conformant evidence; 5 "
-                        "input/output or environment; 130 interrupted."));
+    paragraphs(out,
+               STR("'tally help COMMAND' (or 'tally COMMAND --help') explains one; 'tally "
+                   "--version' says which program this is, and with '--json' how it was built.\n\n"
+                   "Exit codes: 0 pass; 1 fail; 2 usage or unreadable input; 3 unmeasured, "
+                   "incomplete or inconclusive; 4 refused: no conformant evidence; 5 "
+                   "input/output or environment; 130 interrupted."));
 }
 
 void help_command(FILE *out, const struct term *term, const char *path, const struct command *c)

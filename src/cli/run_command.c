@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/buf.h"
+#include "cli/about.h"
 #include "cli/cli.h"
 #include "cli/version.h"
 
@@ -140,10 +141,9 @@ static int run_words(struct cli *cli, int argc, char **argv, struct error *err)
         help_program(cli->err, &cli->err_term, tally_commands);
         return 2;
     }
-    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0) {
-        fprintf(cli->out, "tally %s (%s)\n", cli_version(), cli_commit());
-        return 0;
-    }
+    if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "version") == 0)
+        return about_print(cli, argc - 2, argv + 2, err);
+
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 ||
         strcmp(argv[1], "help") == 0) {
         if (argc > 2 && strcmp(argv[1], "help") == 0)
