@@ -20,8 +20,8 @@ extern const struct command cmd_verify;
 
 /* clang-format off: one command a line, so that two that are added do not meet */
 const struct command *const tally_commands[] = {
-    &cmd_doctor, &cmd_count,  &cmd_render,      &cmd_corpus, &cmd_probe, &cmd_run,      &cmd_show,
-    &cmd_verify, &cmd_compare,     &cmd_report, &cmd_gate,  &cmd_selftest, &cmd_ledger,
-    &cmd_key,    &cmd_completions, &cmd_man,    NULL,
+    &cmd_doctor, &cmd_count,  &cmd_render,      &cmd_corpus, &cmd_probe, &cmd_run,
+    &cmd_show,   &cmd_verify, &cmd_compare,     &cmd_report, &cmd_gate,  &cmd_selftest,
+    &cmd_ledger, &cmd_key,    &cmd_completions, &cmd_man,    NULL,
 };
 /* clang-format on */
