@@ -227,6 +227,12 @@ void job_start(struct conn *c, const struct ask *ask, struct arena *arena)
         null_start(job);
         return;
     }
+    if (job->ask.has_ids && job->s->profile->text_only) {
+        route_refuse(c, 422,
+                     "Failed to deserialize the JSON body into the target type: prompt: invalid "
+                     "type: sequence, expected a string");
+        return;
+    }
     if (wrap(&job->prompt, job->s->profile, job->s->tokenizer, &job->ask, &err) < 0) {
         route_refuse(c, err.kind == ERROR_INPUT || err.kind == ERROR_LIMIT ? 400 : 500,
                      err.message);

@@ -90,6 +90,7 @@ const struct profile profiles[] = {
         .finish_with_last = true,
         .logprobs = true,
         .fingerprint = "3.0.0-sim",
+        .text_only = true,
     },
     {
         .name = "ollama",
@@ -102,6 +103,7 @@ const struct profile profiles[] = {
         .counts_stop = true,
         .cache_block = 1,
         .fingerprint = "fp_ollama",
+        .text_only = true,
     },
 };
 
