@@ -114,7 +114,7 @@ const struct chat_profile *chat_profile_at(size_t i)
 const struct chat_profile *chat_profile_find(const char *name)
 {
     const struct chat_profile *p;
-    for (size_t i = 0; (p = chat_profile_at(i)); i++)
+    for (size_t i = 0; name && (p = chat_profile_at(i)); i++)
         if (strcmp(p->name, name) == 0)
             return p;
     return NULL;

@@ -50,7 +50,7 @@ struct chat_profile {
     bool plain_content; /* special-token text inside content is not parsed as one */
 };
 
-/* NULL when there is none of that name. */
+/* NULL when there is none of that name (or no name). */
 const struct chat_profile *chat_profile_find(const char *name);
 /* The i-th; NULL past the last. */
 const struct chat_profile *chat_profile_at(size_t i);

@@ -118,15 +118,15 @@ out:
     return rc;
 }
 
-/* The text of the id that the tokenizer puts in front of everything; false when it puts none. */
-static bool bos_text(const struct tokenizer *t, struct buf *out, size_t *n)
+bool chat_bos(const struct tokenizer *t, uint32_t *id, struct buf *text)
 {
     struct token_ids ids = {0};
     struct error err = {0};
     const struct encode_options o = {.add_special = true};
     bool found = tokenizer_encode(t, STR(""), &o, &ids, &err) == 0 && ids.n > 0 &&
-                 tokenizer_piece(t, ids.id[0], out) == 0;
-    *n = found ? 1 : 0;
+                 tokenizer_piece(t, ids.id[0], text) == 0;
+    if (found)
+        *id = ids.id[0];
     token_ids_release(&ids);
     return found;
 }
@@ -239,13 +239,13 @@ int chat_tokenize(struct chat_rendering *r, const struct tokenizer *t, const str
                   struct error *err)
 {
     struct buf bos = BUF_INIT(65536);
-    size_t added = 0;
+    uint32_t id;
+    bool adds = p->adds_special && chat_bos(t, &id, &bos);
     int rc;
-    if (p->adds_special && bos_text(t, &bos, &added) &&
-        str_starts(buf_str(&r->text), buf_str(&bos)))
+    if (adds && str_starts(buf_str(&r->text), buf_str(&bos)))
         strip_front(r, bos.n);
     r->ids.with_offsets = true;
-    r->added_front = added;
+    r->added_front = adds;
     const struct encode_options o = {.add_special = p->adds_special};
     rc = p->plain_content ? tokenize_plain(r, t, err)
                           : tokenizer_encode(t, buf_str(&r->text), &o, &r->ids, err);

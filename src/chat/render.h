@@ -41,6 +41,9 @@ int chat_render(struct chat_rendering *r, const struct chat_template *t,
 /* Tokens of the rendering as the server counts them. May take BOS text off the front first. */
 int chat_tokenize(struct chat_rendering *r, const struct tokenizer *t, const struct chat_profile *p,
                   struct error *err) TALLY_MUST_CHECK;
+/* The id that the tokenizer itself puts in front of a text, and its text (appended); false when it
+ * puts none. */
+bool chat_bos(const struct tokenizer *t, uint32_t *id, struct buf *text);
 void chat_rendering_release(struct chat_rendering *r);
 
 #endif

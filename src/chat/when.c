@@ -1,5 +1,6 @@
 #include "chat/when.h"
 
+#include <stdio.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -31,4 +32,12 @@ void chat_time_local(struct jinja_time *out, int64_t real_ns)
         *out = from_tm(&tm);
     else
         *out = (struct jinja_time){1970, 1, 1, 0, 0, 0};
+}
+
+void chat_time_format(char out[CHAT_TIME_TEXT], const struct jinja_time *t)
+{
+    /* a year of one to four digits is all that chat_time_parse and the clock give */
+    snprintf(out, CHAT_TIME_TEXT, "%04u-%02u-%02uT%02u:%02u:%02u", (unsigned)t->year % 10000,
+             (unsigned)t->month % 100, (unsigned)t->day % 100, (unsigned)t->hour % 100,
+             (unsigned)t->minute % 100, (unsigned)t->second % 100);
 }

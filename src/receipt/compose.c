@@ -23,12 +23,18 @@ static void put_null(struct composer *c, const char *name, const char *path, con
     form_note(&c->nulls, path, why);
 }
 
-static void put_form(struct composer *c, const char *name, const struct form *f, const void *base)
+static void put_form_at(struct composer *c, const char *name, const char *path,
+                        const struct form *f, const void *base)
 {
     json_key(&c->w, name);
     json_begin_object(&c->w);
-    form_write(f, base, name, &c->nulls, &c->w);
+    form_write(f, base, path, &c->nulls, &c->w);
     json_end_object(&c->w);
+}
+
+static void put_form(struct composer *c, const char *name, const struct form *f, const void *base)
+{
+    put_form_at(c, name, name, f, base);
 }
 
 static void put_utc(struct composer *c, const char *name, int64_t real_ns)
@@ -63,14 +69,9 @@ static int put_workload(struct composer *c, struct error *err)
         return -1;
     json_key(&c->w, "workload");
     json_begin_object(&c->w);
-    json_key(&c->w, "corpus");
-    json_begin_object(&c->w);
-    form_write(&form_corpus, plan, "workload.corpus", &c->nulls, &c->w);
-    json_end_object(&c->w);
-    json_key(&c->w, "request");
-    json_begin_object(&c->w);
-    form_write(&form_request, plan, "workload.request", &c->nulls, &c->w);
-    json_end_object(&c->w);
+    put_form_at(c, "corpus", "workload.corpus", &form_corpus, plan);
+    put_form_at(c, "request", "workload.request", &form_request, plan);
+    put_form_at(c, "rendering", "workload.rendering", &form_rendering, plan);
     json_key(&c->w, "request_sha256");
     json_put_cstr(&c->w, request);
     form_write(&form_workload, plan, "workload", &c->nulls, &c->w);
@@ -168,21 +169,12 @@ static void put_band(struct composer *c, size_t i)
     json_put_cstr(&c->w, c->verdict->band_reason[i]);
     snprintf(path, sizeof path, "bands.%zu", i);
     form_write(&form_band_times, b, path, &c->nulls, &c->w);
-    json_key(&c->w, "loop");
-    json_begin_object(&c->w);
     snprintf(path, sizeof path, "bands.%zu.loop", i);
-    form_write(&form_band_loop, b, path, &c->nulls, &c->w);
-    json_end_object(&c->w);
-    json_key(&c->w, "client_load");
-    json_begin_object(&c->w);
+    put_form_at(c, "loop", path, &form_band_loop, b);
     snprintf(path, sizeof path, "bands.%zu.client_load", i);
-    form_write(&form_client_load, &b->client, path, &c->nulls, &c->w);
-    json_end_object(&c->w);
-    json_key(&c->w, "clock");
-    json_begin_object(&c->w);
+    put_form_at(c, "client_load", path, &form_client_load, &b->client);
     snprintf(path, sizeof path, "bands.%zu.clock", i);
-    form_write(&form_band_clock, &b->clock, path, &c->nulls, &c->w);
-    json_end_object(&c->w);
+    put_form_at(c, "clock", path, &form_band_clock, &b->clock);
     json_key(&c->w, "samples");
     json_begin_object(&c->w);
     json_key(&c->w, "file");

@@ -39,6 +39,14 @@ static int digest(struct buf *text, struct json_writer *w, char out[SHA256_HEX],
     return status;
 }
 
+/* Never unknown: where servers wrap messages themselves, that is what is the same. */
+static const char *template_of(const struct run_plan *plan)
+{
+    if (plan->template_sha256[0])
+        return plan->template_sha256;
+    return plan->template_profile ? plan->template_profile : "servers_own";
+}
+
 int keys_request_sha256(const struct run_plan *plan, char out[SHA256_HEX], struct error *err)
 {
     struct buf text = BUF_INIT(BUF_ANY);
@@ -48,6 +56,9 @@ int keys_request_sha256(const struct run_plan *plan, char out[SHA256_HEX], struc
     form_write(&form_request, plan, "", NULL, &w);
     key_text(&w, "wire", plan->wire);
     key_bool(&w, "stream", plan->stream);
+    key_text(&w, "template", template_of(plan));
+    key_text(&w, "template_profile", plan->template_profile);
+    key_text(&w, "template_kwargs", plan->template_kwargs);
     json_end_object(&w);
     return digest(&text, &w, out, err);
 }
@@ -133,6 +144,8 @@ int keys_write_join(const struct run_record *run, size_t lane, struct metrics_ba
     key_text(w, "stop",
              p->ignore_eos && !run->lanes[lane].ignore_eos_refused ? "max_tokens" : "eos");
     key_text(w, "wire", p->wire);
+    key_text(w, "prompt_form", p->prompt_form);
+    key_text(w, "template", template_of(p));
     key_bool(w, "stream", p->stream);
     key_text(w, "load_model", p->load_model);
     write_load(p, w);

@@ -150,6 +150,8 @@ static int read_plan(struct reader *rd)
                   rd->err) < 0 ||
         form_read(&form_request, p, json_path(doc, "workload.request"), "workload.request",
                   &r->arena, rd->err) < 0 ||
+        form_read(&form_rendering, p, json_path(doc, "workload.rendering"), "workload.rendering",
+                  &r->arena, rd->err) < 0 ||
         form_read(&form_workload, p, child(doc, "workload"), "workload", &r->arena, rd->err) < 0 ||
         form_read(&form_protocol, p, protocol, "protocol", &r->arena, rd->err) < 0 ||
         form_read(&form_tokenization, p, child(doc, "tokenization"), "tokenization", &r->arena,

@@ -34,6 +34,16 @@ static const struct form_member request_members[] = {
 };
 FORM(form_request, request_members);
 
+static const struct form_member rendering_members[] = {
+    {"prompt_form", FORM_STR, PLAN(prompt_form), "not_given"},
+    {"profile", FORM_STR, PLAN(template_profile), "the_servers_own"},
+    {"template", FORM_STR, PLAN(template_path), "not_used"},
+    {"template_sha256", FORM_HEX, PLAN(template_sha256), "not_used"},
+    {"kwargs", FORM_JSON, PLAN(template_kwargs), "not_given"},
+    {"now", FORM_STR, PLAN(template_now), "not_used"},
+};
+FORM(form_rendering, rendering_members);
+
 static const struct form_member workload_members[] = {
     {"same_model", FORM_STR, PLAN(same_model), "not_declared"},
 };
@@ -89,6 +99,7 @@ static const struct form_member lane_members[] = {
     {"url", FORM_STR, LANE(url), NULL},
     {"host", FORM_STR, LANE(host), "not_declared"},
     {"model", FORM_STR, LANE(model), "not_given"},
+    {"path", FORM_STR, LANE(path), "not_given"},
     {"build", FORM_STR, LANE(build), "not_declared"},
     {"build_sha256", FORM_HEX_P, LANE(build_sha256), "not_declared"},
     {"weights_sha256", FORM_HEX_P, LANE(weights_sha256), "not_declared"},

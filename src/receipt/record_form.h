@@ -13,8 +13,8 @@
 #include "record/run.h"
 
 /* Over struct run_plan. */
-extern const struct form form_clock, form_corpus, form_request, form_workload, form_protocol,
-    form_tokenization;
+extern const struct form form_clock, form_corpus, form_request, form_rendering, form_workload,
+    form_protocol, form_tokenization;
 /* Over struct run_lane, struct run_client_load. */
 extern const struct form form_lane, form_client_load;
 /* Over struct run_clock. */

@@ -24,6 +24,7 @@ void run_plan_init(struct run_plan *p)
         .slo_tpot_ns = COUNT_NONE,
         .slo_e2e_ns = COUNT_NONE,
         .wire = "chat",
+        .prompt_form = "messages",
         .stream = true,
         .max_tokens = 128,
         .seed = 2026,

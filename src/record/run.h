@@ -55,6 +55,14 @@ struct run_plan {
     /* --slo: what a request must keep to; COUNT_NONE where it is not part of it. */
     int64_t slo_ttft_ns, slo_tpot_ns, slo_e2e_ns;
     const char *wire; /* "chat" or "completions" */
+    /* How a prompt is put: "messages"; on the wire "completions", where this client renders it,
+     * "ids" or "text", the same for all lanes. The members that follow are then the rendering's. */
+    const char *prompt_form;
+    const char *template_profile; /* whose handling is followed: "transformers" …; NULL */
+    const char *template_path;    /* name of the template's file; NULL */
+    char template_sha256[SHA256_HEX];
+    const char *template_kwargs; /* further variables: one JSON object; NULL */
+    const char *template_now;    /* what templates take for the time: 2026-12-01T09:30:00Z; NULL */
     bool stream;
     int64_t max_tokens; /* COUNT_NONE: each prompt says its own */
     double temperature;
@@ -93,6 +101,7 @@ struct run_lane {
     const char *url;  /* without user info */
     const char *host; /* declared label of the machine it runs on; NULL */
     const char *model;
+    const char *path;            /* that its requests go to: "/v1/chat/completions"; NULL */
     const char *build;           /* as declared, or NULL */
     const char *build_sha256;    /* digest of the local binary, or NULL */
     const char *weights_sha256;  /* of the model's file, where it is known; NULL */

@@ -30,7 +30,11 @@ static void bare(struct make *m, struct run_plan *p, struct run_lane *lanes)
     p->system = "be \xe6\xbc\xa2 brief";
     p->temperature = 0.7;
     lanes[0].model = lanes[0].host = lanes[0].build = NULL;
-    lanes[0].wrapper_json = "[1,{\"a\":null}]";
+    lanes[0].wrapper_json =
+        "{\"source\":\"probed\",\"status\":\"named\",\"name\":\"apr\",\"profile\":\"apr\","
+        "\"template_sha256\":null,\"system\":null,\"special_text\":\"plain\",\"bos_added\":false,"
+        "\"residue\":0,\"now\":\"2026-12-01T09:30:00\",\"server_front\":null,"
+        "\"front_left_out\":null}";
 }
 
 static void never_opened(struct make *m, struct run_band *b)
