@@ -219,6 +219,10 @@ static void take_plan(struct run_plan *p, const struct run_args *a, const struct
     p->requests = a->requests;
     p->max_error_share = a->max_error_share;
     p->wire = a->wire;
+    if (strcmp(a->wire, "completions") == 0) {
+        p->template_profile = a->as;
+        p->template_kwargs = a->kwargs;
+    }
     p->system = a->system;
     p->same_model = a->same_model;
     p->prompt_policy = a->prompts;
@@ -306,10 +310,17 @@ static int take_corpus(struct run_inputs *in, const struct run_args *a,
     return 0;
 }
 
-static int take_templates(struct run_inputs *in, const struct run_args *a, struct error *err)
+static int take_templates(struct run_inputs *in, const struct run_args *a,
+                          const struct option_set *given, struct error *err)
 {
     struct load_options *o = &in->options;
+    const struct chat_profile *as = chat_profile_find(o->plan.template_profile);
+    const struct jinja_syntax *syntax = as ? &as->syntax : &JINJA_SYNTAX_TRANSFORMERS;
 
+    if (!as && (stated(given, "as") || stated(given, "kwargs"))) {
+        error_set(err, ERROR_USAGE, "--as and --kwargs are about prompts rendered on this side");
+        return error_remedy(err, "add --wire completions; over --wire chat the server renders");
+    }
     o->no_probe = a->no_probe;
     o->templates = in->named;
     if (a->templates.n > RUN_TEMPLATES_MAX)
@@ -317,7 +328,7 @@ static int take_templates(struct run_inputs *in, const struct run_args *a, struc
                          RUN_TEMPLATES_MAX);
     for (size_t i = 0; i < a->templates.n; i++) {
         const char *path = a->templates.v[i], *slash = strrchr(path, '/');
-        if (chat_template_open(&in->templates[i], path, NULL, &JINJA_SYNTAX_TRANSFORMERS, err) < 0)
+        if (chat_template_open(&in->templates[i], path, NULL, syntax, err) < 0)
             return -1;
         in->named[o->templates_n++] =
             (struct chat_named_template){slash ? slash + 1 : path, in->templates[i]};
@@ -333,7 +344,7 @@ int run_inputs_init(struct run_inputs *in, const struct run_args *a, const struc
     in->options.burn_ns = a->burn_ns;
     in->options.clock_step_ns = a->clock_step_ns;
     return run_inputs_lanes(in, a, err) < 0 || take_counting(in, a, err) < 0 ||
-                   take_corpus(in, a, given, err) < 0 || take_templates(in, a, err) < 0
+                   take_corpus(in, a, given, err) < 0 || take_templates(in, a, given, err) < 0
                ? -1
                : 0;
 }

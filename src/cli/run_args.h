@@ -24,7 +24,7 @@ struct run_args {
     bool insecure;
     const char *tokenizer, *tokenizer_sha256, *count, *special_text;
     const char *corpus, *prompts, *cache, *system;
-    const char *protocol, *wire;
+    const char *protocol, *wire, *as, *kwargs;
     struct option_list bands;
     int64_t replicates, window_ns, max_window_ns, min_samples, requests, warmup;
     int64_t quiesce_ns, cooldown_ns, timeout_ns, max_tokens, seed;

@@ -60,9 +60,17 @@ const struct option run_options[] = {
      .help = "do not find out what the lanes put around a prompt (the receipt then says so)"},
     {"template", OPTION_REPEATED, A(templates), "FILE",
      .help = "a chat template that lanes may be using; a GGUF's and a server's own are tried by "
-             "themselves"},
+             "themselves; with --wire completions: the one that is rendered"},
     {"wire", OPTION_STRING, A(wire), "HOW", "chat", .choices = "chat|completions",
-     .help = "chat: the server wraps the prompt; completions: the text as it is"},
+     .help = "chat: the server wraps the prompt; completions: one template is rendered on this "
+             "side, and every lane is sent the same token ids (or the text, where one of them "
+             "takes no ids)"},
+    {"as", OPTION_STRING, A(as), "SERVER", "transformers", .choices = CHAT_PROFILE_NAMES,
+     .help = "with --wire completions: the server whose handling the rendering follows; none: the "
+             "text as it is"},
+    {"kwargs", OPTION_STRING, A(kwargs), "JSON",
+     .help = "with --wire completions: further variables of the template: "
+             "'{\"enable_thinking\": false}'"},
 
     {"Load", OPTION_HEADING, 0, .help = ""},
     {"protocol", OPTION_STRING, A(protocol), "NAME", "custom", .choices = "custom|w1|w2",

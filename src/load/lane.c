@@ -10,6 +10,12 @@ static const char *protocol_name(const struct run_plan *plan)
     return strcmp(plan->wire, "completions") == 0 ? "openai-completions" : "openai-chat";
 }
 
+void load_lane_speak(struct load_lane *lane, const struct wire_protocol *protocol)
+{
+    lane->protocol = protocol;
+    lane->record.path = protocol->path;
+}
+
 int load_lane_init(struct load_lane *lane, const struct load_lane_options *options,
                    const struct run_plan *plan, struct error *err)
 {
@@ -30,8 +36,10 @@ int load_lane_init(struct load_lane *lane, const struct load_lane_options *optio
         load_lane_release(lane);
         return error_wrap(err, "lane %s", options->role);
     }
+    lane->form.ids = strcmp(plan->prompt_form, "ids") == 0;
     lane->record = (struct run_lane){
         .role = options->role,
+        .path = lane->protocol->path,
         .url = wire_endpoint_url(lane->endpoint),
         .host = options->host,
         .model = options->model,

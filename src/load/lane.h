@@ -4,7 +4,7 @@
  *
  *     struct load_lane lane;
  *     load_lane_init(&lane, &options, plan, err);        // connects nothing yet
- *     load_preflight(&lane, ...);                        // preflight.h
+ *     preflight_identify(&lane, ...);                    // preflight.h
  *     load_lane_release(&lane);
  *
  * Ownership: the lane owns its endpoint and its texts (in its arena).
@@ -50,7 +50,16 @@ struct load_first {
     int64_t took_ns; /* from t_sent to the end */
 };
 
-struct load_wrapper; /* load/wrapper.h */
+struct load_wrapper;   /* load/wrapper.h */
+struct load_rendering; /* load/rendering.h */
+
+/* How a rendered prompt is put to this lane (load/prompt_form.h finds it out). */
+struct load_form {
+    bool ids;             /* token ids, else text */
+    bool leave_out;       /* the rendering's own BOS, which the server adds */
+    int64_t server_front; /* tokens that the server puts in front by itself */
+    bool confirmed;       /* its own count has shown that it takes the prompt as it is sent */
+};
 
 struct load_lane {
     struct load_lane_options options;
@@ -60,11 +69,15 @@ struct load_lane {
     struct arena arena;
     struct run_lane record; /* what the receipt says of it */
     struct load_first first;
-    const struct load_wrapper *wrapper; /* what the lane puts around prompts; NULL: not known */
+    const struct load_wrapper *wrapper;     /* what the lane puts around prompts; NULL: not known */
+    const struct load_rendering *rendering; /* prompts are rendered here; NULL: by the server */
+    struct load_form form;                  /* with rendering */
 };
 
 int load_lane_init(struct load_lane *lane, const struct load_lane_options *options,
                    const struct run_plan *plan, struct error *err) TALLY_MUST_CHECK;
+/* Another protocol than the wire's first one. */
+void load_lane_speak(struct load_lane *lane, const struct wire_protocol *protocol);
 void load_lane_release(struct load_lane *lane); /* NULL and zeroed are fine */
 
 /* The request for one prompt and an answer of so many tokens, as this lane is asked: what it

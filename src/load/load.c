@@ -9,6 +9,7 @@
 #include "base/random.h"
 #include "load/drive.h"
 #include "load/preflight.h"
+#include "load/prompt_form.h"
 #include "load/refuse.h"
 #include "load/reuse.h"
 #include "load/schedule.h"
@@ -29,6 +30,7 @@ struct load {
     struct arena arena; /* texts of the bands' records */
     struct receipt_run *receipt;
     struct load_wrappers *wrappers;
+    struct load_rendering *rendering; /* of --wire completions; NULL */
 };
 
 static const struct corpus_counter *counter_of(const struct load *l)
@@ -163,8 +165,17 @@ static int ask_lanes(struct load *l, struct error *err)
     };
 
     for (size_t i = 0; i < l->options.lanes_n; i++) {
-        if (load_lane_init(&l->lanes[i], &l->options.lanes[i], &l->options.plan, err) < 0 ||
-            preflight_lane(&l->lanes[i], &config, err) < 0)
+        if (load_lane_init(&l->lanes[i], &l->options.lanes[i], &l->options.plan, err) < 0)
+            return -1;
+        l->lanes[i].rendering = l->rendering;
+        if (preflight_identify(&l->lanes[i], &config, err) < 0)
+            return -1;
+    }
+    if (l->rendering &&
+        prompt_form_settle(l->lanes, l->options.lanes_n, &l->options.plan, &config, err) < 0)
+        return -1;
+    for (size_t i = 0; i < l->options.lanes_n; i++) {
+        if (preflight_complete(&l->lanes[i], &config, err) < 0)
             return -1;
         l->lane_records[i] = l->lanes[i].record;
     }
@@ -235,6 +246,8 @@ int load_prepare(struct load **out, const struct load_options *options, struct e
         make_nonce(&l->options.plan, err) < 0)
         goto fail;
     describe_tokenizer(l);
+    if (rendering_open(&l->rendering, &l->options, err) < 0)
+        goto fail;
     l->steps_n = schedule_length(&l->options.plan, l->options.lanes_n);
     l->steps = calloc(l->steps_n, sizeof *l->steps);
     l->bands = calloc(l->steps_n, sizeof *l->bands);
@@ -260,6 +273,7 @@ void load_free(struct load *l)
         return;
     receipt_run_free(l->receipt);
     wrappers_free(l->wrappers);
+    rendering_close(l->rendering);
     for (size_t i = 0; i < RUN_LANES_MAX; i++)
         load_lane_release(&l->lanes[i]);
     arena_release(&l->arena);
@@ -285,8 +299,10 @@ void load_estimate(const struct load *l, int64_t *requests, int64_t *ns)
     schedule_estimate(&l->options.plan, l->options.lanes_n, latency_ns, requests, ns);
 }
 
-int load_example(const struct load_options *o, size_t i, struct buf *out, struct error *err)
+int load_example(const struct load_options *options, size_t i, struct buf *out, struct error *err)
 {
+    struct load_options with = *options, *o = &with;
+    struct load_rendering *rendering = NULL;
     struct corpus_token_counter counter;
     struct prompts_source source = {
         .corpus = o->corpus,
@@ -303,8 +319,13 @@ int load_example(const struct load_options *o, size_t i, struct buf *out, struct
         corpus_counter_init(&counter, o->tokenizer, o->plan.special_text);
         source.counter = &counter.counter;
     }
-    if (load_lane_init(&lane, &o->lanes[i], &o->plan, err) < 0)
+    if (rendering_open(&rendering, o, err) < 0)
         return -1;
+    if (load_lane_init(&lane, &o->lanes[i], &o->plan, err) < 0) {
+        rendering_close(rendering);
+        return -1;
+    }
+    lane.rendering = rendering;
     source.lane = &lane;
     rc = prompt_make(&source, PHASE_WARMUP, 0, &prompt, err);
     if (rc == 0) {
@@ -312,6 +333,7 @@ int load_example(const struct load_options *o, size_t i, struct buf *out, struct
         prompt_free(prompt);
     }
     load_lane_release(&lane);
+    rendering_close(rendering);
     return rc;
 }
 

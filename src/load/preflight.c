@@ -42,16 +42,15 @@ static int ask(struct load_lane *lane, const char *path, struct wire_exchange **
     return 0;
 }
 
-/* What a server said that is not what was asked for, cut to a line. */
-static void said(const struct wire_exchange *x, char out[160])
+void preflight_said(struct str body, char out[PREFLIGHT_SAID_MAX])
 {
     struct buf text = BUF_INIT(1024);
     struct str s;
 
-    (void)utf8_add_lossy(&text, str_first(str_trim(buf_str(&x->body)), 200));
-    s = str_first(buf_str(&text), 150);
+    (void)utf8_add_lossy(&text, str_first(str_trim(body), 200));
+    s = str_first(buf_str(&text), PREFLIGHT_SAID_MAX - 10);
     s = str_first(s, utf8_valid_prefix(s));
-    snprintf(out, 160, "%.*s", STR_ARG(s));
+    snprintf(out, PREFLIGHT_SAID_MAX, "%.*s", STR_ARG(s));
     for (char *c = out; *c; c++) {
         if (*c == '\n' || *c == '\r' || *c == '\t')
             *c = ' ';
@@ -59,10 +58,15 @@ static void said(const struct wire_exchange *x, char out[160])
     buf_release(&text);
 }
 
+static void said(const struct wire_exchange *x, char out[PREFLIGHT_SAID_MAX])
+{
+    preflight_said(buf_str(&x->body), out);
+}
+
 static int unusable(const struct load_lane *lane, const char *path, const struct wire_exchange *x,
                     const char *what, struct error *err)
 {
-    char text[160];
+    char text[PREFLIGHT_SAID_MAX];
 
     said(x, text);
     if (x->http_status == 401 || x->http_status == 403) {
@@ -92,7 +96,7 @@ static int wait_until_healthy(struct load_lane *lane, const struct preflight_con
     for (;;) {
         struct wire_exchange *x;
         int status;
-        char text[160];
+        char text[PREFLIGHT_SAID_MAX];
         if (ask(lane, "/health", &x, err) < 0)
             return -1;
         status = x->http_status;
@@ -235,7 +239,8 @@ out:
 
 /* One completion, as the run will ask. *status is the HTTP status; the sample lives in arena. */
 static int complete(struct load_lane *lane, const struct preflight_config *config, bool again,
-                    struct sample *s, struct arena *arena, char text[160], struct error *err)
+                    struct sample *s, struct arena *arena, char text[PREFLIGHT_SAID_MAX],
+                    struct error *err)
 {
     struct prompts_source source = {
         .lane = lane,
@@ -320,7 +325,7 @@ static int first_completion(struct load_lane *lane, const struct preflight_confi
     unsigned asked = (lane->plan->stream ? USAGE : 0) | (lane->plan->ignore_eos ? EOS : 0) |
                      (lane->plan->stream && lane->plan->token_progress ? PROGRESS : 0) |
                      (strcmp(lane->plan->cache_policy, "cold") == 0 ? CACHE : 0);
-    char text[160], first_text[160] = "";
+    char text[PREFLIGHT_SAID_MAX], first_text[PREFLIGHT_SAID_MAX] = "";
     struct sample s = {0};
     struct arena arena;
     int rc = -1;
@@ -370,7 +375,7 @@ static int ask_again(struct load_lane *lane, const struct preflight_config *conf
     const struct run_plan *kept = lane->plan;
     struct arena arena;
     struct sample s;
-    char text[160];
+    char text[PREFLIGHT_SAID_MAX];
     int rc;
 
     plan.stream = false;
@@ -408,10 +413,15 @@ static int ask_more(struct load_lane *lane, const struct preflight_config *confi
     return 0;
 }
 
-int preflight_lane(struct load_lane *lane, const struct preflight_config *config, struct error *err)
+int preflight_identify(struct load_lane *lane, const struct preflight_config *config,
+                       struct error *err)
 {
-    if (wait_until_healthy(lane, config, err) < 0 || identify(lane, err) < 0)
-        return -1;
+    return wait_until_healthy(lane, config, err) < 0 || identify(lane, err) < 0 ? -1 : 0;
+}
+
+int preflight_complete(struct load_lane *lane, const struct preflight_config *config,
+                       struct error *err)
+{
     if (first_completion(lane, config, err) < 0)
         return -1;
     return ask_more(lane, config, err);

@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "chat/when.h"
-#include "codec/json_write.h"
 #include "load/probe_internal.h"
+#include "load/wrapper_json.h"
 
 #define PROBE_MEMORY_MAX ((size_t)256 << 20)
 
@@ -238,30 +238,11 @@ void probe_put_wrapper(const struct probe *p, size_t lane, struct json_writer *w
 {
     const struct probe_wrapper *x = &p->lanes[lane].public.wrapper;
     const struct chat_hypothesis *h = x->nearest;
-    json_begin_object(w);
-    json_key(w, "source");
-    json_put_cstr(w, "probed");
-    json_key(w, "status");
-    json_put_cstr(w, x->named ? "named" : "unexplained");
-    json_key(w, "name");
-    json_put_cstr(w, h ? h->name : NULL);
-    json_key(w, "profile");
-    json_put_cstr(w, h ? h->profile.name : NULL);
-    json_key(w, "template_sha256");
-    json_put_cstr(w, h && h->template ? h->template->sha256 : NULL);
-    json_key(w, "system");
-    json_put_cstr(w, h ? h->system : NULL);
-    json_key(w, "special_text");
-    json_put_cstr(w, !h ? NULL : h->profile.plain_content ? "plain" : "parsed");
-    json_key(w, "bos_added");
-    if (h)
-        json_put_bool(w, h->profile.adds_special);
-    else
-        json_put_null(w);
-    json_key(w, "residue");
-    if (h)
-        json_put_i64(w, x->residue);
-    else
-        json_put_null(w);
-    json_end_object(w);
+    wrapper_put_json(w, &(struct wrapper_facts){
+                            .source = "probed",
+                            .status = x->named ? "named" : "unexplained",
+                            .hypothesis = h,
+                            .residue = x->residue,
+                            .now = &p->now,
+                        });
 }

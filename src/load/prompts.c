@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "load/queue.h"
+#include "load/rendering.h"
 #include "load/wrapper.h"
 
 #define AHEAD_MORE 32  /* ready beyond one a worker */
@@ -74,13 +75,52 @@ static int make_unique(const struct prompts_source *s, enum sample_phase phase, 
     return 0;
 }
 
+/* The prompt itself: as messages, or rendered here and sent raw. What is sent is no proof of what a
+ * server makes of it; its own count was. */
+static int put_prompt(const struct load_lane *lane, struct str text, struct load_raw *raw,
+                      struct wire_ask *ask, struct prompt *p, struct error *err)
+{
+    if (!lane->rendering) {
+        p->rendered = load_wrapper_count(lane->wrapper, ask->messages, ask->messages_n);
+        return 0;
+    }
+    if (rendering_put(lane->rendering, &lane->form, text, raw, ask, err) < 0)
+        return -1;
+    p->rendered = lane->form.confirmed ? raw->count : COUNT_NONE;
+    return 0;
+}
+
+static int put_request(const struct prompts_source *s, struct str text, struct prompt *p,
+                       struct error *err)
+{
+    struct buf salt = BUF_INIT(PROMPT_ID_MAX + 256);
+    struct wire_message messages[2];
+    struct wire_ask ask;
+    struct load_raw raw = {0};
+    int rc;
+
+    load_lane_ask(s->lane, text, p->max_tokens, messages, &ask);
+    if (ask.no_cache) {
+        buf_addf(&salt, "%s:%s%s", s->nonce, p->id, s->again ? ":again" : "");
+        ask.cache_salt = buf_str(&salt);
+    }
+    rc = buf_check(&salt, "a cache salt", err);
+    if (rc == 0)
+        rc = put_prompt(s->lane, text, &raw, &ask, p, err);
+    if (rc == 0)
+        rc = wire_build(s->lane->protocol, &ask, &p->body, err);
+    if (rc == 0)
+        rc = buf_check(&p->body, "a request", err);
+    load_raw_release(&raw);
+    buf_release(&salt);
+    return rc;
+}
+
 int prompt_make(const struct prompts_source *s, enum sample_phase phase, int64_t index,
                 struct prompt **out, struct error *err)
 {
     struct prompt *p = calloc(1, sizeof *p);
-    struct buf text = BUF_INIT(0), salt = BUF_INIT(PROMPT_ID_MAX + 256);
-    struct wire_message messages[2];
-    struct wire_ask ask;
+    struct buf text = BUF_INIT(0);
     int rc = -1;
 
     if (!p)
@@ -91,22 +131,13 @@ int prompt_make(const struct prompts_source *s, enum sample_phase phase, int64_t
         goto out;
     if (s->lane->plan->max_tokens != COUNT_NONE)
         p->max_tokens = s->lane->plan->max_tokens;
-    load_lane_ask(s->lane, buf_str(&text), p->max_tokens, messages, &ask);
-    if (ask.no_cache) {
-        buf_addf(&salt, "%s:%s%s", s->nonce, p->id, s->again ? ":again" : "");
-        ask.cache_salt = buf_str(&salt);
-    }
-    p->rendered = load_wrapper_count(s->lane->wrapper, messages, ask.messages_n);
-    if (buf_check(&salt, "a cache salt", err) < 0 ||
-        wire_build(s->lane->protocol, &ask, &p->body, err) < 0 ||
-        buf_check(&p->body, "a request", err) < 0 ||
+    if (put_request(s, buf_str(&text), p, err) < 0 ||
         sha256_hex(p->body_sha256, buf_str(&p->body), err) < 0)
         goto out;
     *out = p;
     rc = 0;
 out:
     buf_release(&text);
-    buf_release(&salt);
     if (rc < 0)
         prompt_free(p);
     return rc;

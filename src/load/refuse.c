@@ -111,6 +111,13 @@ static int64_t prompt_work(const struct load_lane *lane)
                                                      : lane->first.prompt_blocking;
 }
 
+/* What is predicted stands in for what is not told: of a wrapper that the probe named, or of a
+ * rendering of our own that the lane's count has confirmed. */
+static bool is_predicted(const struct load_lane *lane)
+{
+    return lane->rendering ? lane->form.confirmed : lane->wrapper != NULL;
+}
+
 static void warn_of_silence(const struct load_lane *lane, const struct load_progress *p)
 {
     char text[320];
@@ -128,10 +135,9 @@ static void warn_of_work(const struct load_lane *a, const struct load_lane *b,
     int64_t x = prompt_work(a), y = prompt_work(b);
     char text[320];
 
-    /* where the wrapper is known, what is predicted behind it stands in for what is not told */
-    if (a->first.prompt_reported == COUNT_NONE && !a->wrapper)
+    if (a->first.prompt_reported == COUNT_NONE && !is_predicted(a))
         warn_of_silence(a, p);
-    if (b->first.prompt_reported == COUNT_NONE && !b->wrapper)
+    if (b->first.prompt_reported == COUNT_NONE && !is_predicted(b))
         warn_of_silence(b, p);
     if (x != COUNT_NONE && y != COUNT_NONE && x != y) {
         snprintf(text, sizeof text,
