@@ -10,7 +10,7 @@
 struct verify_args {
     bool json, need_signature;
     const char *trust, *corpus, *tokenizer;
-    struct option_repeated keys;
+    struct option_repeated keys, templates;
 };
 
 static const struct option options[] = {
@@ -25,6 +25,9 @@ static const struct option options[] = {
      .help = "the corpus, to make every prompt again and count it (needs --tokenizer)"},
     {"tokenizer", OPTION_STRING, OFFSET(struct verify_args, tokenizer), "FILE", NULL,
      .help = "the tokenizer, to count prompts and outputs again"},
+    {"template", OPTION_REPEATED, OFFSET(struct verify_args, templates), "FILE", NULL,
+     .help = "a chat template that stood around prompts, to render them again (needs --corpus; the "
+             "tokenizer's own, and what servers showed of theirs, are tried by themselves)"},
     {"json", OPTION_FLAG, OFFSET(struct verify_args, json), NULL, NULL,
      .help = "rules and failures as one JSON object"},
     OPTIONS_END,
@@ -54,10 +57,16 @@ static int run(struct cli *cli, void *args, const struct operands *o, struct err
     const struct verify_args *a = args;
     struct verify_options how = {.need_signature = a->need_signature || a->keys.n > 0,
                                  .corpus = a->corpus,
-                                 .tokenizer = a->tokenizer};
+                                 .tokenizer = a->tokenizer,
+                                 .templates = a->templates.v,
+                                 .templates_n = a->templates.n};
     struct envelope_signer *keys = NULL;
     struct verify_report v = {0};
     int rc = -1;
+    if (a->templates.n && !a->corpus) {
+        error_set(err, ERROR_USAGE, "--template needs --corpus: what is rendered");
+        return error_remedy(err, "add --corpus FILE --tokenizer FILE");
+    }
     if (a->corpus && !a->tokenizer) {
         error_set(err, ERROR_USAGE, "--corpus needs --tokenizer: what is counted with");
         return error_remedy(err, "add --tokenizer FILE");
@@ -75,7 +84,7 @@ static int run(struct cli *cli, void *args, const struct operands *o, struct err
 const struct command cmd_verify = {
     .name = "verify",
     .summary = "recompute every number of a receipt from its raw records",
-    .usage = "DIR [--key FILE] [--corpus FILE --tokenizer FILE]",
+    .usage = "DIR [--key FILE] [--corpus FILE --tokenizer FILE [--template FILE]]",
     .description =
         "Reads a run directory as if nobody could be trusted and lists every rule with what was "
         "seen: the files against their digests, the samples against the rules of raw records, "

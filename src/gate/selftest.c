@@ -201,7 +201,8 @@ static int look(const struct bench *b, bool need_signature, struct verify_report
 
 static bool can_try(const struct bench *b, const struct mutation *m)
 {
-    bool counts = m->rule == VERIFY_PROMPTS || m->rule == VERIFY_OUTPUTS;
+    bool counts =
+        m->rule == VERIFY_PROMPTS || m->rule == VERIFY_RENDERED || m->rule == VERIFY_OUTPUTS;
     return !counts || (b->o->tokenizer && b->o->corpus);
 }
 

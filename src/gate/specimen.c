@@ -5,9 +5,15 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "chat/prompt.h"
 
 #define TOKENS SPECIMEN_TOKENS
 #define PERIOD (300 * NS_PER_MS)
+#define WRAPPER "apr"
+#define WRAPPER_JSON                                                                              \
+    "{\"source\":\"probed\",\"status\":\"named\",\"name\":\"" WRAPPER "\",\"profile\":\"" WRAPPER \
+    "\",\"template_sha256\":null,\"system\":null,\"special_text\":\"plain\",\"bos_added\":false," \
+    "\"residue\":0,\"now\":null,\"server_front\":null,\"front_left_out\":null}"
 #define WARMUP 2 /* requests a worker */
 #define BETWEEN \
     (12 * NS_PER_S) /* from one band's window to the next one's, its own length beside */
@@ -47,6 +53,18 @@ void specimen_init(struct specimen *s)
     };
 }
 
+/* Behind the one wrapper that is built in, so that nothing else is needed to render it again. */
+static int count_rendering(const struct request *q, struct sample *out, struct error *err)
+{
+    struct chat_hypothesis h = {.profile = *chat_profile_find(WRAPPER)};
+    const struct chat_prompter p = {.hypothesis = &h, .tokenizer = q->s->counter->tokenizer};
+    struct chat_rendering r = {0};
+    int status = chat_prompt(&p, buf_str(&q->text), &r, err);
+    out->prompt_rendered = (int64_t)r.ids.n;
+    chat_rendering_release(&r);
+    return status;
+}
+
 static int count_prompt(struct request *q, struct sample *out, struct error *err)
 {
     struct corpus_draw draw = {q->run->plan.nonce, q->band->replicate, q->band->band, q->warmup,
@@ -66,6 +84,8 @@ static int count_prompt(struct request *q, struct sample *out, struct error *err
     }
     out->prompt_id = str_of(q->prompt_id);
     out->prompt_rendered = out->prompt_body;
+    if (q->s->corpus && count_rendering(q, out, err) < 0)
+        return -1;
     if (wrap != COUNT_NONE)
         out->prompt_reported = out->prompt_body + wrap;
     return 0;
@@ -313,6 +333,8 @@ int specimen_write(struct specimen *s, struct error *err)
         goto out;
     }
     plan_it(s, &run.plan);
+    for (size_t i = 0; s->corpus && i < s->lanes_n; i++)
+        lanes[i].wrapper_json = WRAPPER_JSON;
     if (s->change_plan)
         s->change_plan(s->ctx, &run.plan, lanes);
     if (receipt_start(&r, s->dir, &run, &s->client, err) < 0)

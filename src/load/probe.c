@@ -5,8 +5,8 @@
 
 #include "base/clock.h"
 #include "chat/when.h"
+#include "chat/wrapper.h"
 #include "load/probe_internal.h"
-#include "load/wrapper_json.h"
 
 #define PROBE_MEMORY_MAX ((size_t)256 << 20)
 
@@ -238,7 +238,7 @@ void probe_put_wrapper(const struct probe *p, size_t lane, struct json_writer *w
 {
     const struct probe_wrapper *x = &p->lanes[lane].public.wrapper;
     const struct chat_hypothesis *h = x->nearest;
-    wrapper_put_json(w, &(struct wrapper_facts){
+    chat_wrapper_put(w, &(struct chat_wrapper){
                             .source = "probed",
                             .status = x->named ? "named" : "unexplained",
                             .hypothesis = h,

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "load/wrapper_json.h"
+#include "chat/wrapper.h"
 
 #define DOCUMENT_MAX ((size_t)64 << 20)
 #define QUESTION STR("Hello") /* no prompt of the corpus: nothing of it may be cached before */
@@ -215,8 +215,8 @@ static int keep_record(struct settling *s, struct error *err)
     int64_t left = residue(s);
 
     json_writer_init(&w, &text, 0);
-    wrapper_put_json(&w,
-                     &(struct wrapper_facts){
+    chat_wrapper_put(&w,
+                     &(struct chat_wrapper){
                          .source = "declared",
                          .status = left == COUNT_NONE ? "unconfirmed"
                                    : left == 0        ? "named"

@@ -9,12 +9,14 @@
 #include "record/sample_file.h"
 #include "token/tokenizer.h"
 #include "verify/note.h"
+#include "verify/rendered.h"
 
 struct recount {
     struct verify_work *w;
     struct tokenizer *tokenizer;
     struct corpus corpus;
     struct corpus_token_counter counter;
+    struct rendered *rendered;
     struct buf text;
     const struct run_band *band;
     int64_t line;
@@ -86,7 +88,8 @@ static int count_prompt(struct recount *r, const struct sample *s, struct error 
     bool unique = plan->prompt_policy && strcmp(plan->prompt_policy, "unique") == 0;
     struct corpus_draw draw;
     struct corpus_prompt prompt;
-    struct str item;
+    const struct verify_place at = {r->band->sample_file, r->line, 0, "prompt_rendered"};
+    struct str item, text;
     size_t n;
     if (s->prompt_body == COUNT_NONE)
         return 0;
@@ -102,6 +105,7 @@ static int count_prompt(struct recount *r, const struct sample *s, struct error 
             fail_prompt(r, "names another item of the corpus than was drawn");
         check_answer(r, s, prompt.item);
         n = (size_t)prompt.tokens;
+        text = buf_str(&r->text);
     } else {
         const struct corpus_item *one = find_item(&r->corpus, s->prompt_id);
         if (!one) {
@@ -111,11 +115,12 @@ static int count_prompt(struct recount *r, const struct sample *s, struct error 
         check_answer(r, s, one);
         if (r->counter.counter.count(r->counter.counter.ctx, one->text, &n, err) < 0)
             return -1;
+        text = one->text;
     }
     if ((int64_t)n != s->prompt_body)
         fail_at(r, VERIFY_PROMPTS, "prompt_body", s->prompt_body, (int64_t)n);
     r->prompts++;
-    return 0;
+    return rendered_check(r->rendered, r->band->lane, s, text, &at, err);
 }
 
 static int count_output(struct recount *r, const struct sample *s, enum sample_event_kind kind,
@@ -224,11 +229,14 @@ static int open_corpus(struct recount *r, struct error *err)
 static void conclude(struct recount *r)
 {
     struct verify_report *v = r->w->report;
-    if (r->w->options->corpus)
+    if (r->w->options->corpus) {
         verify_pass(v, VERIFY_PROMPTS, "%lld prompts made again and counted",
                     (long long)r->prompts);
-    else
+        rendered_conclude(r->rendered);
+    } else {
         verify_skip(v, VERIFY_PROMPTS, "needs the corpus and the tokenizer");
+        verify_skip(v, VERIFY_RENDERED, "needs the corpus and the tokenizer");
+    }
     if (r->w->receipt.run.plan.redact_text)
         verify_skip(v, VERIFY_OUTPUTS, VERIFY_UNVERIFIABLE);
     else
@@ -246,15 +254,18 @@ int verify_recount(struct verify_work *w, struct error *err)
                               ? "prompts were counted by the servers"
                               : "needs the corpus and the tokenizer (--corpus, --tokenizer)";
         verify_skip(w->report, VERIFY_PROMPTS, "%s", why);
+        verify_skip(w->report, VERIFY_RENDERED, "%s", why);
         verify_skip(w->report, VERIFY_OUTPUTS, "%s",
                     run->plan.redact_text ? VERIFY_UNVERIFIABLE : why);
         return 0;
     }
-    if (open_tokenizer(&r, err) < 0 || open_corpus(&r, err) < 0) {
+    if (open_tokenizer(&r, err) < 0 || open_corpus(&r, err) < 0 ||
+        rendered_open(&r.rendered, w, r.tokenizer, err) < 0) {
         /* Another tokenizer or corpus than the receipt names: its counts are not shown. */
         status = err->kind == ERROR_REFUSED ? 0 : -1;
         if (status == 0) {
             verify_fail_error(w->report, VERIFY_PROMPTS, w->dir, err);
+            verify_fail_error(w->report, VERIFY_RENDERED, w->dir, err);
             verify_fail_error(w->report, VERIFY_OUTPUTS, w->dir, err);
         }
         goto out;
@@ -264,6 +275,7 @@ int verify_recount(struct verify_work *w, struct error *err)
     if (status == 0)
         conclude(&r);
 out:
+    rendered_close(r.rendered);
     tokenizer_free(r.tokenizer);
     corpus_release(&r.corpus);
     buf_release(&r.text);

@@ -58,6 +58,8 @@
     X(VERIFY_FORM, "canonical_form", "the text is the one spelling of what it says")               \
     X(VERIFY_PROMPTS, "prompt_counts",                                                             \
       "the prompts, made again from the corpus, have the counts stated")                           \
+    X(VERIFY_RENDERED, "rendered_counts",                                                          \
+      "the prompts, rendered again behind their lane's wrapper, have the counts stated")           \
     X(VERIFY_OUTPUTS, "output_counts",                                                             \
       "the output texts, tokenized again, have the counts stated")                                 \
     X(VERIFY_TEXTS, "texts",                                                                       \
@@ -97,9 +99,11 @@ struct verify_result {
 struct verify_options {
     const struct envelope_signer *keys; /* trusted */
     size_t keys_n;
-    bool need_signature;   /* unsigned, or signed by an unknown key, does not verify */
-    const char *corpus;    /* path of the corpus, to count prompts again; NULL */
-    const char *tokenizer; /* path of the tokenizer, likewise; NULL */
+    bool need_signature;          /* unsigned, or signed by an unknown key, does not verify */
+    const char *corpus;           /* path of the corpus, to count prompts again; NULL */
+    const char *tokenizer;        /* path of the tokenizer, likewise; NULL */
+    const char *const *templates; /* paths of chat templates, to render prompts again */
+    size_t templates_n;
 };
 
 enum verify_verdict {

@@ -198,8 +198,15 @@ def test_simulated():
           {s.get("prompt_reported") - s.get("prompt_rendered") for s in mine
            if s.get("prompt_reported") is not None}, {0})
     check("the work is equal", work("raw"), True)
-    code, out, _ = tally("verify", "raw", "--corpus", "w.jsonl", "--tokenizer", e2e.TOKENIZER)
-    check("the receipt verifies", code, 0)
+    verify = ("verify", "raw", "--corpus", "w.jsonl", "--tokenizer", e2e.TOKENIZER)
+    code, out, _ = tally(*verify, "--template", CONFIG)
+    check("the receipt verifies, and every prompt is rendered again",
+          (code, f"rendered_counts       {len(mine)} prompts rendered again" in out), (0, True))
+    with open("other.jinja", "w") as f:
+        f.write("{{ messages[0].content }}")
+    code, out, _ = tally(*verify, "--template", "other.jinja")
+    check("with another template it says which one is wanted",
+          (code, "needs the template with digest" in out), (0, True))
     check("--as none: measured", measured_or_busy(code2), True)
     check("--as none: nothing around a prompt",
           {s.get("prompt_rendered") - s["prompt_body"] for s in samples("other")}, {0})
