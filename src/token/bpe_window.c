@@ -19,12 +19,16 @@
 #include "token/bpe.h"
 
 #define WINDOW 512u
-#define LEFT_OVER 48u /* symbols at a window's end whose tokens are taken again */
-#define WINDOW_MAX (2 * WINDOW)
+#define WINDOW_MAX 16384u
+#define LEFT_OVER 10u /* the part of a window, one in so many, whose tokens are taken again */
+
+struct tokens {
+    uint32_t symbol[2 * WINDOW_MAX], span[2 * WINDOW_MAX]; /* and of how many symbols each is */
+};
 
 struct bpe_windows {
-    uint32_t symbol[WINDOW_MAX], span[WINDOW_MAX]; /* the window: its tokens, and of how many */
-    size_t made, from, size;                       /* symbols; where they were taken from */
+    struct tokens window, pair_made;
+    size_t made, from, size; /* tokens of the window; the symbols that they were made of */
     struct {
         uint32_t symbol, span;
     } * out;
@@ -49,12 +53,13 @@ struct windowed {
     size_t work;  /* symbols looked at so far, again and again */
 };
 
-static size_t merge_copy(struct windowed *m, uint32_t *symbol, uint32_t *span, size_t at, size_t n)
+static size_t merge_copy(struct windowed *m, struct tokens *to, size_t at, size_t n)
 {
-    memcpy(symbol, m->symbol + at, n * sizeof symbol[0]);
+    memcpy(to->symbol, m->symbol + at, n * sizeof to->symbol[0]);
     for (size_t i = 0; i < n; i++)
-        span[i] = 1;
-    return bpe_merge(m->b, m->w, symbol, span, n);
+        to->span[i] = 1;
+    return n <= BPE_SHORT ? bpe_merge(m->b, m->w, to->symbol, to->span, n)
+                          : bpe_merge_at_once(m->b, m->w, to->symbol, to->span, n);
 }
 
 /* The window of size symbols at m->at; nothing is done when it is the last one again, as in text
@@ -69,7 +74,7 @@ static int take_window(struct windowed *m, size_t size)
     if (same)
         return 0;
     s->size = size;
-    s->made = merge_copy(m, s->symbol, s->span, m->at, size);
+    s->made = merge_copy(m, &s->window, m->at, size);
     return s->made == SIZE_MAX ? -1 : 0;
 }
 
@@ -77,20 +82,19 @@ static int take_window(struct windowed *m, size_t size)
 static int holds(struct windowed *m)
 {
     struct bpe_windows *s = m->s;
-    uint32_t symbol[WINDOW_MAX], span[WINDOW_MAX];
     if (s->out_n == 0)
         return 1;
-    size_t left = s->out[s->out_n - 1].span, n = left + s->span[0];
+    size_t left = s->out[s->out_n - 1].span, n = left + s->window.span[0];
     const uint32_t *pair = m->symbol + m->at - left;
-    if (n > WINDOW_MAX)
+    if (n > 2 * WINDOW_MAX)
         return 0;
     if (n == s->pair_n && memcmp(pair, m->symbol + s->pair, n * sizeof pair[0]) == 0)
         return 1;
     m->work += n;
-    size_t made = merge_copy(m, symbol, span, m->at - left, n);
+    size_t made = merge_copy(m, &s->pair_made, m->at - left, n);
     if (made == SIZE_MAX)
         return -1;
-    if (made != 2 || span[0] != left)
+    if (made != 2 || s->pair_made.span[0] != left)
         return 0;
     s->pair = m->at - left;
     s->pair_n = n;
@@ -102,7 +106,7 @@ static int keep(struct windowed *m, size_t size)
     struct bpe_windows *s = m->s;
     bool last = m->at + size == m->n;
     if (s->out_n + s->made > s->out_cap) {
-        size_t cap = s->out_cap + s->out_cap / 2 + WINDOW_MAX;
+        size_t cap = s->out_cap + s->out_cap / 2 + s->made;
         void *p = realloc(s->out, cap * sizeof s->out[0]);
         if (!p)
             return -1;
@@ -110,12 +114,13 @@ static int keep(struct windowed *m, size_t size)
         s->out_cap = cap;
     }
     for (size_t i = 0, taken = 0; i < s->made; i++) {
-        taken += s->span[i];
-        if (i && !last && taken > size - LEFT_OVER)
+        uint32_t span = s->window.span[i];
+        taken += span;
+        if (i && !last && taken > size - size / LEFT_OVER)
             break;
-        s->out[s->out_n].symbol = s->symbol[i];
-        s->out[s->out_n++].span = s->span[i];
-        m->at += s->span[i];
+        s->out[s->out_n].symbol = s->window.symbol[i];
+        s->out[s->out_n++].span = span;
+        m->at += span;
     }
     return 0;
 }
@@ -130,9 +135,9 @@ static void give_back(struct windowed *m, size_t tokens)
 /* 1 when s->out is the encoding, 0 when windows are no way to it, -1 when memory is refused. */
 static int run(struct windowed *m)
 {
-    size_t tokens = 1;
+    size_t tokens = 1, window = WINDOW;
     while (m->at < m->n) {
-        size_t left = m->n - m->at, size = left <= WINDOW_MAX ? left : WINDOW;
+        size_t left = m->n - m->at, size = left <= 2 * window ? left : window;
         int good;
         if (m->work > 4 * m->n)
             return 0;
@@ -143,6 +148,8 @@ static int run(struct windowed *m)
         } else {
             give_back(m, tokens);
             tokens *= 2;
+            if (window < WINDOW_MAX)
+                window *= 2;
         }
     }
     return 1;
@@ -151,7 +158,7 @@ static int run(struct windowed *m)
 size_t bpe_merge_long(const struct bpe *b, struct bpe_work *w, uint32_t *symbol, uint32_t *len,
                       size_t n)
 {
-    if (n <= WINDOW_MAX)
+    if (n <= 2 * WINDOW)
         return bpe_merge_at_once(b, w, symbol, len, n);
     if (!w->windows && !(w->windows = calloc(1, sizeof *w->windows)))
         return SIZE_MAX;

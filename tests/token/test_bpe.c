@@ -86,14 +86,14 @@ static void check_against_definition(const char *merges, const char *tokens)
     vocab_free(v);
 }
 
-#define WORD_MAX 6000u
+#define WORD_MAX 100000u
 
 /* By windows as at once: random letters, letters that repeat after a while, and stretches of one.
  */
-static void check_windows(const struct bpe *b, struct bpe_work *w, uint32_t *state)
+static void check_windows(const struct bpe *b, struct bpe_work *w, uint32_t *state, uint32_t max)
 {
     static uint32_t one[WORD_MAX], other[WORD_MAX], one_len[WORD_MAX], other_len[WORD_MAX];
-    size_t n = 1 + next_random(state) % WORD_MAX, letters = 1 + next_random(state) % 4;
+    size_t n = 1 + next_random(state) % max, letters = 1 + next_random(state) % 4;
     size_t period = next_random(state) % 3 ? 1 + next_random(state) % 1500 : WORD_MAX;
     uint32_t stretch = 1 + next_random(state) % 40, letter = 0;
     for (size_t i = 0; i < n; i++) {
@@ -108,7 +108,7 @@ static void check_windows(const struct bpe *b, struct bpe_work *w, uint32_t *sta
     assert_memory_equal(one_len, other_len, made * sizeof one[0]);
 }
 
-static void check_long(const char *merges, const char *tokens, int rounds)
+static void check_long(const char *merges, const char *tokens, uint32_t max, int rounds)
 {
     struct vocab *v = make_vocab(merges, tokens);
     struct bpe b;
@@ -117,7 +117,7 @@ static void check_long(const char *merges, const char *tokens, int rounds)
     uint32_t state = 54321;
     assert_int_equal(bpe_build(&b, v, &err), 0);
     for (int round = 0; round < rounds; round++)
-        check_windows(&b, &w, &state);
+        check_windows(&b, &w, &state, max);
     bpe_work_release(&w);
     bpe_release(&b);
     vocab_free(v);
@@ -127,16 +127,17 @@ static void windows(void **state)
 {
     (void)state;
     check_long("\"a b\",\"ab c\",\"ab ab\",\"c d\",\"abc d\",\"a a\",\"aa aa\"",
-               ",\"ab\":4,\"abc\":5,\"abab\":6,\"cd\":7,\"abcd\":8,\"aa\":9,\"aaaa\":10", 400);
+               ",\"ab\":4,\"abc\":5,\"abab\":6,\"cd\":7,\"abcd\":8,\"aa\":9,\"aaaa\":10", 6000,
+               400);
     check_long("\"abc d\",\"ab c\",\"aa a\",\"a aa\",\"a b\",\"b c\",\"a bc\",\"a a\","
                "\"b b\",\"bb bb\",\"bb b\",\"b bb\"",
                ",\"ab\":4,\"abc\":5,\"abcd\":6,\"aa\":7,\"aaa\":8,\"bc\":9,\"bb\":10,"
                "\"bbbb\":11,\"bbb\":12",
-               400);
-    /* Tokens longer than a window, which cannot be seen in one: a, aa, aaaa, ... up to 2^11. */
-    struct buf merges = BUF_INIT(1 << 20), tokens = BUF_INIT(1 << 20), a = BUF_INIT(1 << 16);
+               6000, 400);
+    /* Tokens longer than a window, and than the largest one: a, aa, aaaa, ... up to 2^15. */
+    struct buf merges = BUF_INIT(1 << 20), tokens = BUF_INIT(1 << 20), a = BUF_INIT(1 << 17);
     buf_addc(&a, 'a');
-    for (uint32_t id = 4; id < 15; id++) {
+    for (uint32_t id = 4; id < 19; id++) {
         buf_addf(&merges, "%s\"%s %s\"", id > 4 ? "," : "", a.p, a.p);
         struct str half = buf_str(&a);
         char *p = buf_reserve(&a, half.n);
@@ -146,7 +147,8 @@ static void windows(void **state)
         a.n += half.n;
         buf_addf(&tokens, ",\"%s\":%u", a.p, id);
     }
-    check_long(merges.p, tokens.p, 400);
+    check_long(merges.p, tokens.p, 6000, 200);
+    check_long(merges.p, tokens.p, WORD_MAX, 100);
     buf_release(&merges);
     buf_release(&tokens);
     buf_release(&a);
