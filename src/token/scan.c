@@ -1,5 +1,6 @@
 #include "token/scan.h"
 
+#include "token/scan_ascii.h"
 #include "token/scan_internal.h"
 
 #define LETTERS \
@@ -74,13 +75,14 @@ static inline const uint8_t *next_qwen2(const struct classes *t, const struct sc
 }
 
 #define FILL(next)                        \
-    while (p < end && n < SCAN_BATCH) {   \
+    while (p < end && n < max) {          \
         p = next;                         \
         ends[n++] = (uint32_t)(p - base); \
     }                                     \
     break
 
-size_t scan(const struct scan_rules *rules, struct str text, size_t at, uint32_t ends[SCAN_BATCH])
+size_t scan_by_character(const struct scan_rules *rules, struct str text, size_t at, uint32_t *ends,
+                         size_t max)
 {
     const uint8_t *base = (const uint8_t *)text.p, *p = base + at, *end = base + text.n;
     size_t n = 0;
@@ -104,6 +106,32 @@ size_t scan(const struct scan_rules *rules, struct str text, size_t at, uint32_t
         FILL(scan_next_deepseek(rules, p, end));
     case SCAN_RUNS:
         FILL(scan_next_runs(rules, p, end));
+    }
+    return n;
+}
+
+/* Pieces scanned by character before a block of ASCII is tried again behind other text. */
+#define WIDE_PIECES 8u
+
+size_t scan(const struct scan_rules *rules, struct str text, size_t at, uint32_t ends[SCAN_BATCH])
+{
+    const uint8_t *base = (const uint8_t *)text.p;
+    size_t n = 0;
+    if (!scan_ascii_can(rules))
+        return scan_by_character(rules, text, at, ends, SCAN_BATCH);
+    while (at < text.n && n + SCAN_ASCII_BLOCK <= SCAN_BATCH) {
+        size_t by_character = WIDE_PIECES;
+        if (text.n - at >= SCAN_ASCII_BLOCK && base[at] < 0x80) {
+            bool stopped;
+            size_t got = scan_ascii(rules, base, base + at, ends + n, &stopped);
+            n += got;
+            at = got ? ends[n - 1] : at;
+            if (got && !stopped)
+                continue;
+            by_character = 1;
+        }
+        n += scan_by_character(rules, text, at, ends + n, by_character);
+        at = ends[n - 1];
     }
     return n;
 }

@@ -117,6 +117,9 @@ static inline size_t contraction(const uint8_t *p, const uint8_t *end, bool any_
     return fold_all && p[1] == 0xC5 && p[2] == 0xBF ? 3 : 0;
 }
 
+/* scan, without the blocks of scan_ascii.h; up to max ends. */
+size_t scan_by_character(const struct scan_rules *rules, struct str text, size_t at, uint32_t *ends,
+                         size_t max);
 const uint8_t *scan_next_case(const struct scan_rules *r, const uint8_t *p, const uint8_t *end);
 const uint8_t *scan_next_deepseek(const struct scan_rules *r, const uint8_t *p, const uint8_t *end);
 const uint8_t *scan_next_runs(const struct scan_rules *r, const uint8_t *p, const uint8_t *end);

@@ -9,6 +9,8 @@
 
 #include "base/buf.h"
 #include "token/scan.h"
+#include "token/scan_ascii.h"
+#include "token/scan_internal.h"
 
 /* Pieces joined by '|'. */
 static void check(const struct scan_rules *rules, const char *text, const char *want)
@@ -128,11 +130,145 @@ static void batches(void **state)
     buf_release(&want);
 }
 
+static uint32_t next_random(uint32_t *state)
+{
+    *state ^= *state << 13;
+    *state ^= *state >> 17;
+    *state ^= *state << 5;
+    return *state;
+}
+
+/* What a class is, byte by byte. */
+static void ascii_masks(void **state)
+{
+    (void)state;
+    uint32_t random = 77;
+    for (int round = 0; round < 2000; round++) {
+        uint8_t text[SCAN_ASCII_BLOCK];
+        struct ascii_masks m;
+        for (unsigned i = 0; i < SCAN_ASCII_BLOCK; i++)
+            text[i] = (uint8_t)(round < 4 ? (unsigned)round * 64 + i : next_random(&random) >> 8);
+        scan_ascii_classify(&m, text);
+        for (unsigned i = 0; i < SCAN_ASCII_BLOCK; i++) {
+            uint8_t c = text[i];
+            bool upper = c >= 'A' && c <= 'Z', lower = c >= 'a' && c <= 'z';
+            bool digit = c >= '0' && c <= '9', blank = c == ' ' || (c >= 9 && c <= 13);
+            assert_int_equal(m.letter >> i & 1, upper || lower);
+            assert_int_equal(m.upper >> i & 1, upper);
+            assert_int_equal(m.digit >> i & 1, digit);
+            assert_int_equal(m.space >> i & 1, c == ' ');
+            assert_int_equal(m.newline >> i & 1, c == '\n' || c == '\r');
+            assert_int_equal(m.blank >> i & 1, blank);
+            assert_int_equal(m.apostrophe >> i & 1, c == '\'');
+            assert_int_equal(m.slash >> i & 1, c == '/');
+            assert_int_equal(m.wide >> i & 1, c >= 0x80);
+            assert_int_equal(m.other >> i & 1, c < 0x80 && !upper && !lower && !digit && !blank);
+        }
+    }
+}
+
+/* Strings of what expressions tell apart, thick with their traps. */
+static size_t make_text(char text[1024], uint32_t *random)
+{
+    static const char *const parts[] = {
+        "a",
+        "Z",
+        "the",
+        "The",
+        "HTTPServer",
+        "x",
+        " ",
+        " ",
+        " ",
+        "  ",
+        "   ",
+        "\n",
+        "\r\n",
+        "\t",
+        "\v",
+        ".",
+        ",",
+        "...",
+        "/",
+        "//",
+        "'",
+        "'s",
+        "'ll",
+        "'LL",
+        "'x",
+        "1",
+        "12",
+        "123",
+        "1234",
+        "-",
+        "\x01",
+        "\x1C",
+        "\x7F",
+        "_",
+        "\xC3\xA9",
+        "\xC2\xA0",
+        "\xE3\x80\x80",
+        "\xE6\x97\xA5",
+        "\xCC\x81",
+        "\xC5\xBF",
+        "'\xC5\xBF",
+        "\xD9\xA3",
+        "\xE2\x80\x94",
+    };
+    /* Of some kinds of texts only the first parts, so that blocks are often whole. */
+    size_t n = 0, want = next_random(random) % 900;
+    uint32_t kinds = next_random(random) % 2 ? 34 : sizeof parts / sizeof parts[0];
+    while (n < want) {
+        const char *part = parts[next_random(random) % kinds];
+        memcpy(text + n, part, strlen(part));
+        n += strlen(part);
+    }
+    return n;
+}
+
+/* Blocks of ASCII give the pieces that scanning by character does. */
+static void blocks(void **state)
+{
+    (void)state;
+    static const uint32_t digits[] = {1, 2, 3, SCAN_ANY_DIGITS};
+    static const enum scan_family families[] = {SCAN_QWEN2, SCAN_CASE, SCAN_GPT2};
+    uint32_t random = 20261201;
+    size_t in_blocks = 0;
+    for (unsigned round = 0; round < 30000; round++) {
+        char text[1024];
+        uint32_t end[SCAN_BATCH], one;
+        struct str s = str_make(text, make_text(text, &random));
+        const struct scan_rules r = {
+            .family = families[round % 3],
+            .digits = digits[round / 3 % 4],
+            .fold_all = round / 12 % 2,
+            .no_contraction = round / 24 % 2,
+            .marks = round / 48 % 2 && round % 3 == 0,
+            .ascii_case = round / 48 % 2 && round % 3 == 1,
+        };
+        for (size_t at = 0, n; at < s.n; at = end[n - 1]) {
+            n = scan(&r, s, at, end);
+            in_blocks += n;
+            for (size_t i = 0, from = at; i < n; from = end[i++]) {
+                assert_int_equal(scan_by_character(&r, s, from, &one, 1), 1);
+                if (one != end[i])
+                    fail_msg(
+                        "family %d, digits %u: \"%.*s\" from %zu: the piece ends at %u, not %u",
+                        (int)r.family, r.digits, STR_ARG(str_first(str_skip(s, from), 80)), from,
+                        one, end[i]);
+            }
+        }
+    }
+    assert_true(in_blocks > 1000000);
+    assert_true(scan_ascii_can(&q));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(qwen2),       cmocka_unit_test(llama3),  cmocka_unit_test(gpt2),
         cmocka_unit_test(white_space), cmocka_unit_test(batches), cmocka_unit_test(newer_letters),
+        cmocka_unit_test(ascii_masks), cmocka_unit_test(blocks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
