@@ -7,19 +7,24 @@
 #include "receipt/read.h"
 #include "receipt/whole.h"
 #include "report/as_text.h"
+#include "report/show_csv.h"
 #include "report/text.h"
 #include "verify/verify.h"
 
 #define AS_BYTES_MAX ((size_t)4 << 30) /* times and gaps of a run's requests */
 
 struct show_args {
-    bool json;
+    bool json, csv, sparklines;
     const char *as;
 };
 
 static const struct option options[] = {
     {"json", OPTION_FLAG, OFFSET(struct show_args, json), NULL, NULL,
      .help = "the receipt itself, byte for byte; with --as, its values"},
+    {"csv", OPTION_FLAG, OFFSET(struct show_args, csv), NULL, NULL,
+     .help = "one record a lane, band, replicate and metric, as RFC 4180 has it"},
+    {"sparklines", OPTION_FLAG, OFFSET(struct show_args, sparklines), NULL, NULL,
+     .help = "small pictures of the metrics over the bands, in front of the tables"},
     {"as", OPTION_STRING, OFFSET(struct show_args, as), "TOOL", NULL,
      .choices = "vllm|aiperf|guidellm|inference-perf|sglang|perf-gate-2.2",
      .help = "what another tool would have said of the same requests: its names, its definitions"},
@@ -133,15 +138,26 @@ static int run(struct cli *cli, void *args, const struct operands *o, struct err
     struct receipt_read r;
     struct buf text = BUF_INIT(BUF_ANY);
     int rc;
+    if (a->json + a->csv + a->sparklines > 1 || (a->as && (a->csv || a->sparklines))) {
+        error_set(err, ERROR_USAGE,
+                  "--json, --csv and --sparklines exclude each other, and --as "
+                  "goes with none but --json");
+        return error_remedy(err, "ask for one of them at a time");
+    }
     if (a->as)
         return show_as(cli, o->v[0], a, err);
     if (receipt_read_dir(&r, o->v[0], err) < 0)
         return -1;
     if (a->json) {
         rc = print(cli, &r.text, err);
+    } else if (a->csv) {
+        show_csv(r.complete ? r.doc : NULL, &text);
+        rc = print(cli, &text, err);
     } else if (!r.complete) {
         rc = show_incomplete(cli, o->v[0], &r, err);
     } else {
+        if (a->sparklines)
+            show_sparklines(r.doc, &text);
         show_receipt(r.doc, &text);
         buf_addf(&text, "\nThis is what the receipt says; 'tally verify %s' proves it.\n", o->v[0]);
         rc = print(cli, &text, err);
@@ -165,8 +181,11 @@ const struct command cmd_show = {
         "--as computes the definitions of another tool from the same raw records, under its names "
         "and after the rules that it goes by, so that two reports can be reconciled. Those values "
         "are no part of the receipt.\n\n"
+        "--csv spells numbers as the receipt does; a value that could not be had is an empty "
+        "field, with its reason in the last one.\n\n"
         "Exit code 0; 3 when the run was cut off before its receipt was written.",
-    .examples = "tally show demo-run\ntally show demo-run --json\ntally show demo-run --as vllm",
+    .examples = "tally show demo-run\ntally show demo-run --json\ntally show demo-run --as "
+                "vllm\ntally show demo-run --csv > demo.csv",
     .options = options,
     .args_size = sizeof(struct show_args),
     .operands_min = 1,

@@ -37,40 +37,61 @@ static void where(char *out, size_t n, const struct load_state *s)
              s->lane, s->band, s->replicate, s->replicates);
 }
 
-static void state_text(char out[LINE_MAX_BYTES], const struct load_state *s)
-{
-    char place[128], left[32] = "", rate[48] = "", failed[48] = "";
+/* What stands in the line; those of the highest bit go first when it is too narrow. */
+enum part { PART_LEFT = 1, PART_RATE = 2, PART_TTFT = 4, PARTS_ALL = 7 };
 
-    where(place, sizeof place, s);
-    if (s->tok_s > 0)
-        snprintf(rate, sizeof rate, "  %.0f tok/s", s->tok_s);
+static void state_text(struct buf *out, const struct load_state *s, unsigned parts)
+{
+    char left[32];
+
+    buf_addf(out, "[%zu/%zu] %s c=%d rep %d/%d %s: %lld req", s->band_index + 1, s->bands_in_all,
+             s->lane, (int)s->band, (int)s->replicate, (int)s->replicates, s->stage,
+             (long long)s->ended);
     if (s->failed > 0)
-        snprintf(failed, sizeof failed, " (%lld not ok)", (long long)s->failed);
-    if (s->left_ns >= 0)
+        buf_addf(out, " (%lld not ok)", (long long)s->failed);
+    if ((parts & PART_RATE) && s->tok_s > 0)
+        buf_addf(out, ", %.0f tok/s", s->tok_s);
+    if ((parts & PART_TTFT) && s->ttft_ns >= 0)
+        buf_addf(out, ", TTFT %.*f ms", s->ttft_ns < 100 * NS_PER_MS ? 1 : 0,
+                 (double)s->ttft_ns / NS_PER_MS);
+    if ((parts & PART_LEFT) && s->left_ns >= 0) {
         run_duration_text(left, s->left_ns);
-    snprintf(out, LINE_MAX_BYTES, "%s  %-7s %lld requests%s%s%s%s", place, s->stage,
-             (long long)s->ended, failed, rate, left[0] ? "  left " : "", left);
+        buf_addf(out, ", left %s", left);
+    }
+}
+
+/* The most of it that fits into so many columns. */
+static void fit_state(struct buf *out, const struct load_state *s, size_t columns)
+{
+    unsigned parts = PARTS_ALL;
+
+    do {
+        buf_reset(out);
+        state_text(out, s, parts);
+        parts >>= 1;
+    } while (parts && utf8_width(buf_str(out)) > columns);
 }
 
 static void state(void *ctx, const struct load_state *s)
 {
     struct run_progress *p = ctx;
-    char text[LINE_MAX_BYTES];
-    int64_t now_ns;
+    struct buf text;
+    struct term *t = &p->cli->err_term;
+    int64_t now_ns = clock_mono_ns();
 
-    if (p->quiet)
+    if (p->quiet || (!t->tty && now_ns < p->next_plain_ns))
         return;
-    state_text(text, s);
-    if (p->cli->err_term.tty) {
-        live_show(&p->live, str_of(text));
-        return;
+    buf_init(&text, LINE_MAX_BYTES);
+    term_measure(t);
+    fit_state(&text, s, t->tty ? (size_t)t->width - 1 : LINE_MAX_BYTES);
+    if (t->tty) {
+        live_show(&p->live, buf_str(&text));
+    } else {
+        p->next_plain_ns = now_ns + PLAIN_EVERY_NS;
+        fprintf(p->cli->err, "%.*s\n", STR_ARG(buf_str(&text)));
+        fflush(p->cli->err);
     }
-    now_ns = clock_mono_ns();
-    if (now_ns < p->next_plain_ns)
-        return;
-    p->next_plain_ns = now_ns + PLAIN_EVERY_NS;
-    fprintf(p->cli->err, "%s\n", text);
-    fflush(p->cli->err);
+    buf_release(&text);
 }
 
 static void band_done(void *ctx, const struct load_band_done *d)

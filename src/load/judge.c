@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/clock.h"
 #include "load/queue.h"
@@ -11,6 +12,7 @@
 #define WAITING_MAX 1024 /* exchanges not parsed yet; past it no new request is sent */
 #define SAMPLE_ARENA_MAX ((size_t)256 << 20)
 #define STATE_EVERY_NS (NS_PER_S / 4)
+#define RECENT_MAX 128 /* first-token times that progress is told of */
 
 struct judge {
     struct judge_config config;
@@ -25,6 +27,7 @@ struct judge {
     /* only the judge's thread, until it has ended */
     struct judge_summary summary;
     int64_t tokens, next_state_ns;
+    int64_t recent_ns[RECENT_MAX], recent_n; /* TTFT of the last ok requests of the window */
 };
 
 void judge_job_free(struct judge_job *job)
@@ -142,6 +145,36 @@ static void remember_error(struct judge *j, const struct sample *s)
              s->error.n ? ": " : "", STR_ARG(str_first(s->error, 400)));
 }
 
+/* For progress alone, by user time; the metrics take the kernel's where it is there. */
+static void remember_ttft(struct judge *j, const struct sample *s)
+{
+    for (size_t i = 0; i < s->events_n; i++) {
+        const struct sample_event *e = &s->events[i];
+        if (!sample_event_has_token(e) || (size_t)e->read >= s->reads_n)
+            continue;
+        j->recent_ns[j->recent_n++ % RECENT_MAX] = s->reads[e->read].t_user_ns - s->t_sent_ns;
+        return;
+    }
+}
+
+static int by_size(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return x < y ? -1 : x > y;
+}
+
+static int64_t recent_ttft(const struct judge *j)
+{
+    int64_t sorted[RECENT_MAX];
+    size_t n = j->recent_n < RECENT_MAX ? (size_t)j->recent_n : RECENT_MAX;
+
+    if (n == 0)
+        return -1;
+    memcpy(sorted, j->recent_ns, n * sizeof sorted[0]);
+    qsort(sorted, n, sizeof sorted[0], by_size);
+    return sorted[(n - 1) / 2];
+}
+
 static void tally_up(struct judge *j, const struct sample *s)
 {
     struct judge_summary *sum = &j->summary;
@@ -156,6 +189,7 @@ static void tally_up(struct judge *j, const struct sample *s)
     if (s->outcome == OUTCOME_OK) {
         sum->window_ok++;
         j->tokens += tokens_of(s);
+        remember_ttft(j, s);
     } else {
         sum->window_not_ok++;
     }
@@ -239,6 +273,7 @@ static void report_state(struct judge *j, int64_t now_ns)
     state.ended = j->summary.window_ok + j->summary.window_not_ok;
     state.failed = j->summary.window_not_ok;
     state.tok_s = -1;
+    state.ttft_ns = recent_ttft(j);
     if (open_ns != TIME_NONE && now_ns > open_ns) {
         state.window_ns = now_ns - open_ns;
         state.tok_s = (double)j->tokens * (double)NS_PER_S / (double)state.window_ns;

@@ -24,6 +24,7 @@ struct load_state {
     int64_t ended, failed;           /* requests of the window so far */
     double tok_s;                    /* output tokens a second since the window opened; below 0:
                                         not known yet */
+    int64_t ttft_ns;                 /* median of the last requests; below 0: not known yet */
     int64_t window_ns;               /* since it opened; 0 before */
     int64_t left_ns;                 /* of the whole run, at least; below 0: not known */
 };
