@@ -7,15 +7,21 @@
 
 /*
  * The cache of pretokens. A line holds a piece of at most 15 bytes, packed with its length into 128
- * bits, and its ids when there are at most three: nearly every piece of running text.
+ * bits, and its ids when there are at most three: nearly every piece of running text. A set of two
+ * lines is as large as a line of the machine's cache.
  */
-#define CACHE_BITS 15
-#define CACHE_KEY_MAX 15
-#define CACHE_IDS 3
+#define SHORT_BITS 15
+#define SHORT_KEY_MAX 15
+#define SHORT_IDS 3
+#define SET_BYTES 64
 
-struct cache_line {
+struct short_line {
     uint64_t key[2];
-    uint32_t id[CACHE_IDS], n;
+    uint32_t id[SHORT_IDS], n;
+};
+
+struct short_set {
+    struct short_line line[2];
 };
 
 /* Longer pieces, of at most 38 bytes and six ids: words of scripts that take three bytes a
@@ -30,13 +36,20 @@ struct long_line {
 };
 
 struct word_cache {
-    struct cache_line line[(size_t)1 << CACHE_BITS];
+    struct short_set *set;
+    unsigned turn; /* which line of a full set is replaced: now and then the first */
     struct long_line long_line[(size_t)1 << LONG_BITS];
+    char memory[(sizeof(struct short_set) << SHORT_BITS) + SET_BYTES];
 };
 
 struct word_cache *word_cache_new(void)
 {
-    return calloc(1, sizeof(struct word_cache));
+    struct word_cache *c = calloc(1, sizeof *c);
+    if (c) {
+        uintptr_t at = (uintptr_t)c->memory + SET_BYTES - 1;
+        c->set = (struct short_set *)(at - at % SET_BYTES);
+    }
+    return c;
 }
 
 void word_cache_free(struct word_cache *c)
@@ -108,51 +121,76 @@ static int placed_word(struct encoder *e, const struct norm_view *view)
     return 0;
 }
 
-/* len bytes at p, of which at least 16 can be read when whole is set, as a key. */
-static inline void pack_key(uint64_t key[2], const uint8_t *p, size_t len, bool whole)
+#define ONES UINT64_MAX
+#define LOW(n) (ONES >> (64 - 8 * (n)))
+
+/* By length: which bits of the 16 bytes at a piece are its own. */
+static const uint64_t own[SHORT_KEY_MAX + 1][2] = {
+    {0, 0},         {LOW(1), 0},    {LOW(2), 0},    {LOW(3), 0},    {LOW(4), 0},    {LOW(5), 0},
+    {LOW(6), 0},    {LOW(7), 0},    {ONES, 0},      {ONES, LOW(1)}, {ONES, LOW(2)}, {ONES, LOW(3)},
+    {ONES, LOW(4)}, {ONES, LOW(5)}, {ONES, LOW(6)}, {ONES, LOW(7)},
+};
+
+/* len bytes at p, where 16 can be read, as a key. */
+static inline void pack_key(uint64_t key[2], const uint8_t *p, size_t len)
 {
-    uint64_t lo = 0, hi = 0;
-    if (whole) {
-        memcpy(&lo, p, 8);
-        memcpy(&hi, p + 8, 8);
-        if (len < 8) {
-            lo &= ((uint64_t)1 << (len * 8)) - 1;
-            hi = 0;
-        } else {
-            hi &= ((uint64_t)1 << ((len - 8) * 8)) - 1;
-        }
-    } else {
-        unsigned char bytes[16] = {0};
-        memcpy(bytes, p, len);
-        memcpy(&lo, bytes, 8);
-        memcpy(&hi, bytes + 8, 8);
-    }
-    key[0] = lo;
-    key[1] = hi | (uint64_t)len << 56;
+    memcpy(key, p, 16);
+    key[0] &= own[len][0];
+    key[1] = (key[1] & own[len][1]) | (uint64_t)len << 56;
 }
 
-static int short_word(struct encoder *e, const uint8_t *p, size_t len, bool whole)
+static inline struct short_set *set_of(const struct word_cache *c, const uint64_t key[2])
 {
-    uint64_t key[2];
-    pack_key(key, p, len, whole);
     uint64_t h = (key[0] ^ (key[1] * 0xff51afd7ed558ccdu)) * 0x9E3779B97F4A7C15u;
-    struct cache_line *line = &e->words->line[h >> (64 - CACHE_BITS)];
-    if (encoder_room(e, CACHE_IDS) < 0)
+    return &c->set[h >> (64 - SHORT_BITS)];
+}
+
+/* Both lines are looked at before either is chosen: which of them it is, is not foretold. */
+static inline const struct short_line *find_short(const struct short_set *set,
+                                                  const uint64_t key[2])
+{
+    const struct short_line *l = set->line;
+    bool first = ((l[0].key[0] ^ key[0]) | (l[0].key[1] ^ key[1])) == 0;
+    bool second = ((l[1].key[0] ^ key[0]) | (l[1].key[1] ^ key[1])) == 0;
+    return first | second ? l + second : NULL;
+}
+
+/* A piece that the cache does not hold yet. */
+static int new_short(struct encoder *e, const uint64_t key[2], struct short_set *set,
+                     struct str word)
+{
+    struct word_cache *c = e->words;
+    if (long_word(e, word) < 0)
         return -1;
-    struct token_ids *out = e->out;
-    if (line->key[0] == key[0] && line->key[1] == key[1]) {
-        memcpy(out->id + out->n, line->id, sizeof line->id);
-        out->n += line->n;
+    if (e->work.n > SHORT_IDS)
         return 0;
-    }
-    if (long_word(e, str_make(p, len)) < 0)
-        return -1;
-    if (e->work.n <= CACHE_IDS) {
-        memcpy(line->key, key, sizeof key);
-        memcpy(line->id, e->work.id, sizeof line->id);
-        line->n = (uint32_t)e->work.n;
-    }
+    struct short_line *line = &set->line[set->line[0].key[1] && c->turn++ % 8];
+    memcpy(line->key, key, sizeof line->key);
+    memcpy(line->id, e->work.id, sizeof line->id);
+    line->n = (uint32_t)e->work.n;
     return 0;
+}
+
+static int short_word(struct encoder *e, struct str word)
+{
+    uint8_t bytes[16] = {0};
+    uint64_t key[2];
+    memcpy(bytes, word.p, word.n);
+    pack_key(key, bytes, word.n);
+    struct short_set *set = set_of(e->words, key);
+    const struct short_line *line = find_short(set, key);
+    if (!line)
+        return new_short(e, key, set, word);
+    if (encoder_room(e, SHORT_IDS) < 0)
+        return -1;
+    memcpy(e->out->id + e->out->n, line->id, sizeof line->id);
+    e->out->n += line->n;
+    return 0;
+}
+
+static int any_word(struct encoder *e, struct str word)
+{
+    return word.n <= SHORT_KEY_MAX ? short_word(e, word) : longer_word(e, word);
 }
 
 static int encode_uncut(struct encoder *e, const struct norm_view *view)
@@ -161,9 +199,7 @@ static int encode_uncut(struct encoder *e, const struct norm_view *view)
         return 0;
     if (e->out->with_offsets)
         return placed_word(e, view);
-    if (view->text.n <= CACHE_KEY_MAX)
-        return short_word(e, (const uint8_t *)view->text.p, view->text.n, false);
-    return longer_word(e, view->text);
+    return any_word(e, view->text);
 }
 
 int encode_word(struct encoder *e, const struct norm_view *view)
@@ -179,29 +215,56 @@ int encode_word(struct encoder *e, const struct norm_view *view)
     return 0;
 }
 
+/* Pieces of text that end at end[0..n), the first of which begins at `at`. */
+static int encode_batch(struct encoder *e, struct str text, size_t at, const uint32_t *end,
+                        size_t n)
+{
+    struct token_ids *out = e->out;
+    if (encoder_room(e, n * SHORT_IDS) < 0)
+        return -1;
+    uint32_t *to = out->id + out->n;
+    for (size_t i = 0; i < n; at = end[i++]) {
+        size_t len = end[i] - at;
+        if (len <= SHORT_KEY_MAX && text.n - at >= 16) {
+            uint64_t key[2];
+            pack_key(key, (const uint8_t *)text.p + at, len);
+            const struct short_line *line = find_short(set_of(e->words, key), key);
+            if (line) {
+                memcpy(to, line->id, sizeof line->id);
+                to += line->n;
+                continue;
+            }
+        }
+        out->n = (size_t)(to - out->id);
+        if (any_word(e, str_make(text.p + at, len)) < 0 || encoder_room(e, (n - i) * SHORT_IDS) < 0)
+            return -1;
+        to = out->id + out->n;
+    }
+    out->n = (size_t)(to - out->id);
+    return 0;
+}
+
+static int encode_one_by_one(struct encoder *e, const struct norm_view *view, size_t at,
+                             const uint32_t *end, size_t n)
+{
+    for (size_t i = 0; i < n; at = end[i++]) {
+        struct norm_view word = norm_part(view, at, end[i]);
+        if (encode_word(e, &word) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 /* The last split, by a scanner: words go straight to the model. */
 int encode_scanned(struct encoder *e, const struct norm_view *view, const struct scan_rules *r,
                    uint32_t *end)
 {
-    const uint8_t *base = (const uint8_t *)view->text.p;
-    size_t len = view->text.n, at = 0;
-    while (at < len) {
-        size_t n = scan(r, view->text, at, end);
-        for (size_t i = 0; i < n; at = end[i++]) {
-            size_t to = end[i];
-            struct norm_view word = norm_part(view, at, to);
-            int status;
-            if (e->t->model.joined)
-                status = encode_word(e, &word);
-            else if (e->out->with_offsets)
-                status = placed_word(e, &word);
-            else if (to - at <= CACHE_KEY_MAX)
-                status = short_word(e, base + at, to - at, len - at >= 16);
-            else
-                status = longer_word(e, word.text);
-            if (status < 0)
-                return -1;
-        }
+    bool by_batch = !e->t->model.joined && !e->out->with_offsets;
+    for (size_t at = 0, n; at < view->text.n; at = end[n - 1]) {
+        n = scan(r, view->text, at, end);
+        if ((by_batch ? encode_batch(e, view->text, at, end, n)
+                      : encode_one_by_one(e, view, at, end, n)) < 0)
+            return -1;
     }
     return 0;
 }

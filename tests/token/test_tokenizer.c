@@ -379,6 +379,38 @@ static void threads(void **state)
     tokenizer_free(t);
 }
 
+/* What is remembered of a word is what the word becomes: more words than the cache has lines, again
+ * and again, against the same text with offsets, for which nothing is remembered. */
+static void remembered_words(void **state)
+{
+    (void)state;
+    struct tokenizer *t = make(AROUND, MORE, MERGES);
+    struct buf text = BUF_INIT(8 << 20);
+    struct token_ids ids = {0}, placed = {.with_offsets = true};
+    struct error err = {0};
+    uint32_t random = 4711;
+    for (unsigned i = 0; i < 300000; i++) {
+        random = random * 1664525u + 1013904223u;
+        uint32_t word = i % 3 ? random >> 14 : i; /* some of them often */
+        for (unsigned n = word % 23; n > 0; n--, word = word / 3 + n * 7919)
+            buf_addc(&text, "abcAB.1"[word % 7]);
+        buf_addc(&text, i % 50 ? ' ' : '\n');
+    }
+    assert_int_equal(tokenizer_encode(t, buf_str(&text), &parsed, &placed, &err), 0);
+    for (int pass = 0; pass < 2; pass++) {
+        assert_int_equal(tokenizer_encode(t, buf_str(&text), &parsed, &ids, &err), 0);
+        assert_int_equal(ids.n, placed.n);
+        assert_memory_equal(ids.id, placed.id, ids.n * sizeof ids.id[0]);
+    }
+    size_t counted;
+    assert_int_equal(tokenizer_count(t, buf_str(&text), &parsed, &counted, &err), 0);
+    assert_int_equal(counted, ids.n);
+    token_ids_release(&ids);
+    token_ids_release(&placed);
+    buf_release(&text);
+    tokenizer_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -386,6 +418,7 @@ int main(void)
         cmocka_unit_test(added_tokens),
         cmocka_unit_test(template),
         cmocka_unit_test(ignores_merges),
+        cmocka_unit_test(remembered_words),
         cmocka_unit_test(nfc),
         cmocka_unit_test(offsets),
         cmocka_unit_test(ill_formed_text),
