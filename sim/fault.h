@@ -64,6 +64,10 @@ enum fault_arg {
       "the model ends at token N although ignore_eos")                                         \
     X(FAULT_WRONG_COUNT, "wrong-count", FAULT_NUMBER, "1", "usage says N tokens too many")     \
     X(FAULT_REPEAT, "repeat", FAULT_NO_ARG, "", "every token is '!'")                          \
+    X(FAULT_BATCH_REPEAT, "batch-repeat", FAULT_NO_ARG, "",                                    \
+      "every token is '!' of an answer that is asked for while others are made")               \
+    X(FAULT_BATCH_DRIFT, "batch-drift", FAULT_TOKENS, "1",                                     \
+      "an answer whose token N is made beside others is another one from there on")            \
     X(FAULT_COMMENTS, "comments", FAULT_NO_ARG, "",                                            \
       "comments, retry: and empty data: between the events")                                   \
     X(FAULT_CRLF, "crlf", FAULT_NO_ARG, "", "event lines end in CRLF, no space behind data:")  \

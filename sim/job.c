@@ -114,7 +114,11 @@ int job_draw(struct choice *ch)
         ch->drawn = drawn;
         ch->drawn_cap = cap;
     }
-    ch->drawn[ch->made++] = (uint16_t)pool_draw(ch->job->pool, &ch->random);
+    const struct job *job = ch->job;
+    if (fault_has(&job->faults, FAULT_BATCH_DRIFT) && job->s->model.n_active > 1 &&
+        ch->made + 1 == job->faults.arg[FAULT_BATCH_DRIFT])
+        random_seed(&ch->random, random_next(&ch->random));
+    ch->drawn[ch->made++] = (uint16_t)pool_draw(job->pool, &ch->random);
     return 0;
 }
 

@@ -20,7 +20,10 @@ static const struct pool *pool_of(const struct job *job)
     const struct pool *pool = job->s->pool;
     if (fault_has(&job->faults, FAULT_SPLIT_UTF8) && job->s->wide)
         pool = job->s->wide;
-    if (fault_has(&job->faults, FAULT_REPEAT) && job->s->bang)
+    bool beside = job->s->model.n_active + job->s->model.n_waiting > 0;
+    if ((fault_has(&job->faults, FAULT_REPEAT) ||
+         (beside && fault_has(&job->faults, FAULT_BATCH_REPEAT))) &&
+        job->s->bang)
         pool = job->s->bang;
     return pool;
 }

@@ -23,6 +23,8 @@ const struct mutation mutations[] = {
      "\"replicates\": ", NULL},
     {"a sample of another lane", VERIFY_SAMPLES, MUTATE_TEXT, true, SAMPLES, "\"seq\":7,",
      "\"lane\":\"subject\"", "\"lane\":\"comparator\""},
+    {"an answer's digest edited", VERIFY_SAMPLES, MUTATE_NUMBER, true, SAMPLES, "\"seq\":7,",
+     "\"output_sha256\":\"", NULL},
     {"other tokens asked for", VERIFY_SAMPLES, MUTATE_NUMBER, true, SAMPLES, "\"seq\":7,",
      "\"max_tokens\":", NULL},
     {"a read before the request", VERIFY_TIME_ORDER, MUTATE_TEXT, true, SAMPLES, "\"seq\":7,",

@@ -174,6 +174,8 @@ static int add_request(struct request *q, struct receipt_run *r, struct error *e
     ++*(q->warmup ? &q->band->issued_warmup : &q->band->issued);
     if (q->s->change && q->s->change(q->s->ctx, &out))
         return 0;
+    if (sample_digest_output(&out, out.output_sha256, err) < 0)
+        return -1;
     return receipt_band_add(r, &out, err);
 }
 

@@ -274,6 +274,7 @@ static int start(struct drive *d, struct error *err)
         .counter = c->counter,
         .nonce = c->plan->nonce,
         .unique = strcmp(c->plan->prompt_policy, "unique") == 0,
+        .after_1 = !run_plan_is_open(c->plan) && c->plan->bands[0] == 1 && d->out->band > 1,
         .replicate = d->out->replicate,
         .band = d->out->band,
         .wake = wake,

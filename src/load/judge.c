@@ -121,7 +121,7 @@ int judge_sample(const struct load_lane *lane, const struct tokenizer *tokenizer
     if (tokenizer && s->events_n > 0)
         count_output(lane, tokenizer, s, (struct sample_event *)(uintptr_t)s->events);
     wire_judge_length(s, &ask);
-    return 0;
+    return sample_digest_output(s, s->output_sha256, err);
 }
 
 /* The thread ---------------------------------------------------------------------------------- */

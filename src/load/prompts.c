@@ -62,16 +62,18 @@ static int make_fixed(const struct prompts_source *s, enum sample_phase phase, i
 static int make_unique(const struct prompts_source *s, enum sample_phase phase, int64_t index,
                        struct buf *text, struct prompt *p, struct error *err)
 {
-    bool warmup = phase == PHASE_WARMUP;
-    struct corpus_draw which = {s->nonce, s->replicate, s->band, warmup, index};
+    bool repeats = phase == PHASE_WARMUP && s->after_1;
+    bool warmup = phase == PHASE_WARMUP && !repeats;
+    int32_t band = repeats ? 1 : s->band;
+    struct corpus_draw which = {s->nonce, s->replicate, band, warmup, index};
     struct corpus_prompt made;
 
     if (corpus_unique(s->corpus, s->counter, &which, text, &made, err) < 0)
         return -1;
     p->tokens = made.tokens;
     p->max_tokens = made.item->max_tokens;
-    snprintf(p->id, sizeof p->id, "%.*s:r%d.c%d.%c%lld", STR_ARG(made.item->id), s->replicate,
-             s->band, warmup ? 'w' : 'u', (long long)index);
+    snprintf(p->id, sizeof p->id, "%.*s:r%d.c%d.%c%lld", STR_ARG(made.item->id), s->replicate, band,
+             warmup ? 'w' : 'u', (long long)index);
     return 0;
 }
 
@@ -90,8 +92,8 @@ static int put_prompt(const struct load_lane *lane, struct str text, struct load
     return 0;
 }
 
-static int put_request(const struct prompts_source *s, struct str text, struct prompt *p,
-                       struct error *err)
+static int put_request(const struct prompts_source *s, enum sample_phase phase, int64_t index,
+                       struct str text, struct prompt *p, struct error *err)
 {
     struct buf salt = BUF_INIT(PROMPT_ID_MAX + 256);
     struct wire_message messages[2];
@@ -101,7 +103,8 @@ static int put_request(const struct prompts_source *s, struct str text, struct p
 
     load_lane_ask(s->lane, text, p->max_tokens, messages, &ask);
     if (ask.no_cache) {
-        buf_addf(&salt, "%s:%s%s", s->nonce, p->id, s->again ? ":again" : "");
+        buf_addf(&salt, "%s:%s:c%d.%c%lld%s", s->nonce, p->id, s->band,
+                 phase == PHASE_WARMUP ? 'w' : 'u', (long long)index, s->again ? ":again" : "");
         ask.cache_salt = buf_str(&salt);
     }
     rc = buf_check(&salt, "a cache salt", err);
@@ -131,7 +134,7 @@ int prompt_make(const struct prompts_source *s, enum sample_phase phase, int64_t
         goto out;
     if (s->lane->plan->max_tokens != COUNT_NONE)
         p->max_tokens = s->lane->plan->max_tokens;
-    if (put_request(s, buf_str(&text), p, err) < 0 ||
+    if (put_request(s, phase, index, buf_str(&text), p, err) < 0 ||
         sha256_hex(p->body_sha256, buf_str(&p->body), err) < 0)
         goto out;
     *out = p;

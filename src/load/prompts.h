@@ -7,7 +7,8 @@
  *     prompt_free(next);  prompts_stop(p);
  *
  * Warm-up and window have indices of their own, so that the k-th request of the window has the same
- * prompt on both lanes however many warm-up requests each had.
+ * prompt on both lanes however many warm-up requests each had. Where a band of c = 1 went before,
+ * the warm-up of the others sends that window's prompts, so that the answers can be compared.
  */
 #ifndef TALLY_LOAD_PROMPTS_H
 #define TALLY_LOAD_PROMPTS_H
@@ -19,8 +20,9 @@
 #define PROMPT_ID_MAX 160
 
 struct prompt {
-    struct buf body;              /* the request, JSON */
-    char id[PROMPT_ID_MAX];       /* ITEM:rREPLICATE.cBAND.uINDEX (warm-up: .w), or ITEM alone */
+    struct buf body; /* the request, JSON */
+    /* ITEM:rREPLICATE.cBAND.uINDEX (warm-up: .w, or the c1.uINDEX it repeats), or ITEM alone */
+    char id[PROMPT_ID_MAX];
     char body_sha256[SHA256_HEX]; /* of the body */
     int64_t max_tokens;           /* asked for in answer */
     int64_t tokens;               /* of the prompt's text; COUNT_NONE where nothing counts */
@@ -34,8 +36,9 @@ struct prompts_source {
     const struct corpus *corpus;
     const struct corpus_counter *counter; /* NULL: nothing counts */
     const char *nonce;
-    bool unique; /* else the corpus as it is, item after item */
-    bool again;  /* the prompt was sent before: its cache salt is another one */
+    bool unique;  /* else the corpus as it is, item after item */
+    bool after_1; /* unique: a band of c = 1 of this replicate went before */
+    bool again;   /* the prompt was sent before: its cache salt is another one */
     int32_t replicate, band;
     void (*wake)(void *ctx); /* a prompt that was asked for in vain is there; any thread */
     void *ctx;

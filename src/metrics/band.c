@@ -205,10 +205,11 @@ static void judge(struct band_work *w)
         refuse(out, "conservation");
     if (out->counts.sent_outside > 0)
         refuse(out, "sent_outside_window");
-    if (out->client.verdict == CLIENT_SATURATED)
-        refuse(out, "client_saturated");
+    /* what is no answer stays none on a faster client, so it is said first */
     if (out->outputs.degenerate * 2 > out->outputs.checked)
         refuse(out, "invalid_correctness");
+    if (out->client.verdict == CLIENT_SATURATED)
+        refuse(out, "client_saturated");
     if (out->drain_ns != COUNT_NONE && out->window_ns != COUNT_NONE &&
         out->drain_ns > out->window_ns / 2)
         out->flags |= 1u << FLAG_DRAIN;
@@ -268,8 +269,7 @@ static int compute(struct band_work *w, struct error *err)
     if (band_assign(w, err) < 0 || band_counts(w, err) < 0 || band_times(w, err) < 0 ||
         band_gaps(w, err) < 0 || band_rates(w, err) < 0 || band_prompts(w, err) < 0)
         return -1;
-    band_outputs(w);
-    if (band_client(w, err) < 0)
+    if (band_outputs(w, err) < 0 || band_client(w, err) < 0)
         return -1;
     metrics_set_base(out, NULL);
     judge(w);

@@ -17,6 +17,15 @@ static void set_scaling(struct metrics_band *band, const struct metrics_band *ba
     *m = (struct metrics_metric){.n = 1, .real = agg->real / one->real / (double)band->facts.band};
 }
 
+/* Without the texts, their digests: the same or not, and nothing about where. */
+static void compare_digests(struct metrics_agreement *a, const struct metrics_prompt *base,
+                            const struct metrics_prompt *p)
+{
+    a->compared++;
+    a->by_digest++;
+    a->identical += str_eq(base->digest, p->digest);
+}
+
 static void compare_outputs(struct metrics_agreement *a, const struct metrics_prompt *base,
                             const struct metrics_prompt *p)
 {
@@ -33,8 +42,32 @@ static void compare_outputs(struct metrics_agreement *a, const struct metrics_pr
         a->earliest = (int64_t)same;
 }
 
+static bool has_answer(const struct metrics_prompt *p)
+{
+    return p->id.n > 0 && (p->output_n > 0 || p->digest.n > 0);
+}
+
 /* Both lists are sorted by id. A prompt that was answered several times is compared each time with
  * the first answer at c = 1. */
+static void compare_lists(struct metrics_agreement *a, const struct metrics_work *base,
+                          const struct metrics_prompt *list, size_t n)
+{
+    for (size_t i = 0, j = 0; i < base->prompts_n && j < n;) {
+        const struct metrics_prompt *one = &base->prompts[i], *p = &list[j];
+        int order = str_cmp(one->id, p->id);
+        bool usable = has_answer(one);
+        bool texts = one->output_n > 0 && p->output_n > 0;
+        if (order == 0 && usable && texts && one->output_is_ids == p->output_is_ids)
+            compare_outputs(a, one, p);
+        else if (order == 0 && usable && !texts && one->digest.n > 0 && p->digest.n > 0)
+            compare_digests(a, one, p);
+        if (order < 0 || (order == 0 && !usable))
+            i++;
+        else
+            j++;
+    }
+}
+
 static void set_agreement(struct metrics_band *band, const struct metrics_band *base)
 {
     struct metrics_agreement *a = &band->outputs.agreement;
@@ -43,18 +76,8 @@ static void set_agreement(struct metrics_band *band, const struct metrics_band *
         a->why = base ? REASON_IS_BASE : REASON_NO_BASE;
         return;
     }
-    for (size_t i = 0, j = 0; i < base->work.prompts_n && j < band->work.prompts_n;) {
-        const struct metrics_prompt *one = &base->work.prompts[i], *p = &band->work.prompts[j];
-        int order = str_cmp(one->id, p->id);
-        bool usable = one->output_n > 0 && one->id.n > 0;
-        bool alike = p->output_n > 0 && one->output_is_ids == p->output_is_ids;
-        if (order == 0 && usable && alike)
-            compare_outputs(a, one, p);
-        if (order < 0 || (order == 0 && !usable))
-            i++;
-        else
-            j++;
-    }
+    compare_lists(a, &base->work, band->work.prompts, band->work.prompts_n);
+    compare_lists(a, &base->work, band->work.warmup, band->work.warmup_n);
     if (a->compared == 0)
         a->why = REASON_NO_SHARED;
 }

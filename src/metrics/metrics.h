@@ -34,6 +34,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/status.h"
 #include "codec/json_write.h"
 #include "metrics/client.h"
@@ -128,6 +129,7 @@ struct metrics_prompt {
     const uint32_t *output;
     size_t output_n;
     bool output_is_ids;
+    struct str digest; /* of its text, as the sample states it; "" */
 };
 
 struct metrics_work {
@@ -139,23 +141,29 @@ struct metrics_work {
     int64_t departed_requests; /* whose reported count is not the one predicted; a flag only */
     const struct metrics_prompt *prompts; /* one a request of the window, by id */
     size_t prompts_n;
+    const struct metrics_prompt *warmup; /* of warm-up, likewise */
+    size_t warmup_n;
 };
 
-/* The answers held against those of c = 1 to the same prompts (same prompt id). */
+/* The answers, those of warm-up too, held against those of the window of c = 1 to the same prompts
+ * (same prompt id). Where texts were left out only their digests are compared. */
 struct metrics_agreement {
     enum metrics_reason why;
     int64_t compared, identical;
     int64_t agreed,
         of;           /* tokens (or characters) before the first difference; of so many at c = 1 */
     int64_t earliest; /* the earliest difference, counted from 0; COUNT_NONE without any */
-    int64_t by_ids;   /* of compared: by token ids, the others by characters */
+    int64_t by_ids;   /* of compared: by token ids, by_digest by digest, the others by characters */
+    int64_t by_digest; /* not among agreed and of */
 };
 
 struct metrics_outputs {
     struct metrics_agreement agreement;
-    int64_t degenerate;  /* ok requests whose output is mostly one token over and over */
-    int64_t longest_run; /* longest run of one token (or character, without ids) */
-    int64_t checked;     /* ok requests that could be looked at */
+    int64_t degenerate;      /* ok requests whose output is mostly one token over and over */
+    int64_t longest_run;     /* longest run of one token (or character, without ids) */
+    int64_t checked;         /* ok requests that could be looked at */
+    int64_t answers;         /* ok requests of the window whose answer has a digest */
+    char sha256[SHA256_HEX]; /* of these, "ID DIGEST\n" each, by id; "" without any */
 };
 
 struct metrics_band {

@@ -118,6 +118,7 @@ enum metrics_stat_id {
     X(REASON_COUNT_MISMATCH, "token_assignment_mismatch",                                          \
       "the lanes' tokens were counted or assigned differently")                                    \
     X(REASON_ONE_LANE, "one_lane", "there is only one lane")                                       \
+    X(REASON_TEXTS_LEFT_OUT, "texts_left_out", "texts were left out of the samples")               \
     X(REASON_NOT_ASKED, "not_asked", "the server was not asked for it")
 
 enum metrics_reason {

@@ -39,7 +39,7 @@ int band_keep_output(struct band_work *w, const struct sample *s, struct metrics
     p->output = output;
     p->output_n = n;
     p->output_is_ids = ids > 0;
-    p->digest = str_of(s->output_sha256);
+    p->digest = arena_str(w->arena, str_of(s->output_sha256));
     return 0;
 }
 

@@ -258,13 +258,15 @@ static void write_agreement(struct out *o, const struct metrics_agreement *a)
     put_i64(o, "agreed", a->agreed);
     put_i64(o, "of", a->of);
     put_i64(o, "by_ids", a->by_ids);
+    put_i64(o, "by_digest", a->by_digest);
     put_i64(o, "diverged", a->compared - a->identical);
     json_key(o->w, "divergence_at");
     if (a->earliest != COUNT_NONE) {
         json_put_i64(o->w, a->earliest);
     } else {
         json_put_null(o->w);
-        missing_in(o, "outputs.agreement", "divergence_at", REASON_NO_DIFFERENCE);
+        missing_in(o, "outputs.agreement", "divergence_at",
+                   a->identical == a->compared ? REASON_NO_DIFFERENCE : REASON_TEXTS_LEFT_OUT);
     }
     json_end_object(o->w);
 }
@@ -276,6 +278,11 @@ static void write_outputs(struct out *o, const struct metrics_outputs *m)
     put_i64(o, "checked", m->checked);
     put_i64(o, "degenerate", m->degenerate);
     put_i64(o, "longest_run", m->longest_run);
+    put_i64(o, "answers", m->answers);
+    json_key(o->w, "sha256");
+    json_put_cstr(o->w, m->sha256[0] ? m->sha256 : NULL);
+    if (!m->sha256[0])
+        missing_in(o, "outputs", "sha256", REASON_NOTHING);
     write_agreement(o, &m->agreement);
     json_end_object(o->w);
 }

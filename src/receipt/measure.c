@@ -46,19 +46,27 @@ static const char *find_broken(const struct run_record *run, const struct run_ba
     return NULL;
 }
 
-/* Prompt ids point into the samples; what lasts needs its own. */
-static int keep_prompts(struct metrics_band *m, struct arena *arena, struct error *err)
+/* Prompt ids and digests point into the samples; what lasts needs its own. */
+static int keep_list(const struct metrics_prompt **list, size_t n, struct arena *arena,
+                     struct error *err)
 {
-    size_t n = m->work.prompts_n;
     struct metrics_prompt *own = arena_array(arena, n ? n : 1, sizeof *own);
     if (!own)
         return arena_check(arena, "the receipt", err);
     for (size_t i = 0; i < n; i++) {
-        own[i] = m->work.prompts[i];
+        own[i] = (*list)[i];
         own[i].id = arena_str(arena, own[i].id);
+        own[i].digest = arena_str(arena, own[i].digest);
     }
-    m->work.prompts = own;
+    *list = own;
     return arena_check(arena, "the receipt", err);
+}
+
+static int keep_prompts(struct metrics_band *m, struct arena *arena, struct error *err)
+{
+    if (keep_list(&m->work.prompts, m->work.prompts_n, arena, err) < 0)
+        return -1;
+    return keep_list(&m->work.warmup, m->work.warmup_n, arena, err);
 }
 
 int measure_band(struct measure *m, size_t i, const struct sample *samples, size_t n,

@@ -113,6 +113,27 @@ void sample_join_text(const struct sample *s, enum sample_event_kind kind, struc
             buf_addstr(out, s->events[i].text);
 }
 
+int sample_digest_output(const struct sample *s, char out[SHA256_HEX], struct error *err)
+{
+    struct sha256 *h = sha256_new();
+    size_t bytes = 0;
+
+    if (!h)
+        return error_no_memory(err);
+    for (size_t i = 0; i < s->events_n; i++) {
+        const struct sample_event *e = &s->events[i];
+        if (e->choice != 0 || !sample_event_has_token(e))
+            continue;
+        sha256_add(h, e->text.p, e->text.n);
+        bytes += e->text.n;
+    }
+    int rc = sha256_end_hex(h, out, err);
+    sha256_free(h);
+    if (rc == 0 && bytes == 0)
+        out[0] = '\0';
+    return rc;
+}
+
 int sample_assign_tokens(struct sample_event *events, size_t events_n, enum sample_event_kind kind,
                          const uint32_t *ends, size_t n, struct error *err)
 {

@@ -155,6 +155,7 @@ struct sample {
      * that took (llama-server: timings.prompt_n, timings.prompt_ms). */
     int64_t prefill_tokens, prefill_ns;
     struct sample_counts output_reported, output_retokenized, output_observed;
+    char output_sha256[SHA256_HEX]; /* of all text the answer brought: sample_digest_output; "" */
     bool saw_finish, saw_done;
 
     enum sample_outcome outcome;
@@ -189,6 +190,10 @@ bool sample_event_has_token(const struct sample_event *e);
 
 /* Appends to out the joined text of one kind (EVENT_TEXT, EVENT_REASONING) of choice 0. */
 void sample_join_text(const struct sample *s, enum sample_event_kind kind, struct buf *out);
+/* SHA-256 of the text of choice 0, token-bearing event after event, whatever their kinds; "" where
+ * there is no text, or where it was left out. */
+int sample_digest_output(const struct sample *s, char out[SHA256_HEX],
+                         struct error *err) TALLY_MUST_CHECK;
 /* Sets `retokenized` on the events of that kind, given where in the joined text each of n tokens
  * ends (byte offset behind its last byte, ascending): a token belongs to the event that holds its
  * last byte; one that ends at 0 to the first event. Events without text get 0. `events` is the

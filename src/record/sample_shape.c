@@ -82,6 +82,7 @@ static const struct member sample_members[] = {
     {NAME("output_reported"), M_COUNTS, false, AT(sample, output_reported)},
     {NAME("output_retokenized"), M_COUNTS, false, AT(sample, output_retokenized)},
     {NAME("output_observed"), M_COUNTS, false, AT(sample, output_observed)},
+    {NAME("output_sha256"), M_HEX, false, AT(sample, output_sha256)},
     {NAME("saw_finish"), M_BOOL, false, AT(sample, saw_finish)},
     {NAME("saw_done"), M_BOOL, false, AT(sample, saw_done)},
     {NAME("outcome"), M_OUTCOME, true, AT(sample, outcome)},

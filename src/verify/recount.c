@@ -82,6 +82,15 @@ static void check_answer(struct recount *r, const struct sample *s, const struct
                     (long long)item->max_tokens);
 }
 
+/* Its own band's, or, in warm-up, one that the window of c = 1 had. */
+static bool is_of_band(const struct corpus_draw *draw, const struct sample *s)
+{
+    bool warmup = s->phase == PHASE_WARMUP;
+    bool repeats = warmup && !draw->warmup && draw->band == 1 && s->band > 1;
+    return draw->replicate == s->replicate &&
+           (repeats || (draw->band == s->band && draw->warmup == warmup));
+}
+
 static int count_prompt(struct recount *r, const struct sample *s, struct error *err)
 {
     const struct run_plan *plan = &r->w->receipt.run.plan;
@@ -94,8 +103,7 @@ static int count_prompt(struct recount *r, const struct sample *s, struct error 
     if (s->prompt_body == COUNT_NONE)
         return 0;
     if (unique) {
-        if (!read_draw(s->prompt_id, r->w, &draw, &item) || draw.band != s->band ||
-            draw.replicate != s->replicate || draw.warmup != (s->phase == PHASE_WARMUP)) {
+        if (!read_draw(s->prompt_id, r->w, &draw, &item) || !is_of_band(&draw, s)) {
             fail_prompt(r, "names no prompt of this band and replicate");
             return 0;
         }

@@ -57,6 +57,24 @@ static void check_asked(struct verify_work *w, const struct run_band *b,
                         (long long)samples[i].max_tokens);
 }
 
+/* What an answer's text digests to. Texts that were left out keep their digest, and nothing is
+ * there to hold it against. */
+static int check_digests(struct verify_work *w, const struct run_band *b,
+                         const struct sample *samples, size_t n, struct error *err)
+{
+    char digest[SHA256_HEX];
+    for (size_t i = 0; i < n && !w->receipt.run.plan.redact_text; i++) {
+        if (sample_digest_output(&samples[i], digest, err) < 0)
+            return -1;
+        if (strcmp(digest, samples[i].output_sha256) != 0)
+            verify_fail(w->report, VERIFY_SAMPLES,
+                        &(struct verify_place){b->sample_file, (int64_t)i + 1, 0, "output_sha256"},
+                        "says %.16s; the text of its events digests to %.16s",
+                        samples[i].output_sha256, digest);
+    }
+    return 0;
+}
+
 static void check_conservation(struct verify_work *w, size_t i, const struct sample *samples,
                                size_t n, struct arena *scratch)
 {
@@ -93,8 +111,8 @@ static void check_texts(struct verify_work *w, const struct run_band *b,
         }
 }
 
-static void check_band(struct verify_work *w, size_t i, const struct sample *samples, size_t n,
-                       struct arena *scratch)
+static int check_band(struct verify_work *w, size_t i, const struct sample *samples, size_t n,
+                      struct arena *scratch, struct error *err)
 {
     const struct run_band *b = &w->receipt.run.bands[i];
     const struct rules_band *f = &w->measure.facts[i];
@@ -103,12 +121,13 @@ static void check_band(struct verify_work *w, size_t i, const struct sample *sam
         bool order = strcmp(f->broken, receipt_rule_name(RULE_TIME_ORDER)) == 0;
         verify_fail(w->report, order ? VERIFY_TIME_ORDER : VERIFY_SAMPLES, &at, "%s",
                     f->broken_how);
-        return;
+        return 0;
     }
     check_conservation(w, i, samples, n, scratch);
     check_window(w, b, samples, n);
     check_texts(w, b, samples, n);
     check_asked(w, b, samples, n);
+    return check_digests(w, b, samples, n, err);
 }
 
 /* 1: measured, 0: cannot be read (noted), -1: memory. */
@@ -139,8 +158,7 @@ static int take_band(struct verify_work *w, size_t i, struct arena *scratch, str
     w->ways &= metrics_ways(samples, n);
     w->report->samples += (int64_t)n;
     w->report->bands++;
-    check_band(w, i, samples, n, scratch);
-    status = 1;
+    status = check_band(w, i, samples, n, scratch, err) < 0 ? -1 : 1;
 out:
     buf_release(&path);
     return status;

@@ -38,7 +38,7 @@
     X(VERIFY_RUN_JSON, "run_json", "run.json, written before the clock started, says the same")    \
     X(VERIFY_SAMPLES, "samples",                                                                   \
       "every sample can be read, is within the limits, is of its own lane, band and replicate, "   \
-      "and asks for as many tokens as the run declares")                                           \
+      "asks for as many tokens as the run declares, and digests its own answer")                   \
     X(VERIFY_TIME_ORDER, "time_order",                                                             \
       "no time of a request lies before one that must precede it")                                 \
     X(VERIFY_CONSERVATION, "conservation",                                                         \

@@ -156,6 +156,40 @@ static void test_same_for_both_lanes(void **state)
     arena_release(&arena);
 }
 
+/* Warm-up behind a band of c = 1 sends the prompts that its window had, as requests of their own;
+ * the window goes on having prompts that were never sent. */
+static void test_after_1(void **state)
+{
+    struct world *w = *state;
+    struct prompts_source one = source_of(w, 0, true), four = one;
+    struct error err = {0};
+    struct arena arena;
+    char a[400], b[400];
+
+    read_corpus(w, CORPUS);
+    arena_init(&arena, 1 << 20);
+    one.band = 1;
+    four.after_1 = true;
+    for (int64_t i = 0; i < 10; i++) {
+        struct prompt *x, *y, *z;
+        assert_int_equal(prompt_make(&one, PHASE_WINDOW, i, &x, &err), 0);
+        assert_int_equal(prompt_make(&four, PHASE_WARMUP, i, &y, &err), 0);
+        assert_int_equal(prompt_make(&four, PHASE_WINDOW, i, &z, &err), 0);
+        content_of(x, a, &arena);
+        content_of(y, b, &arena);
+        assert_string_equal(a, b);
+        assert_string_equal(x->id, y->id);
+        assert_string_not_equal(x->body_sha256, y->body_sha256); /* the cache's salt */
+        content_of(z, b, &arena);
+        assert_string_not_equal(a, b);
+        assert_string_not_equal(x->id, z->id);
+        prompt_free(x);
+        prompt_free(y);
+        prompt_free(z);
+    }
+    arena_release(&arena);
+}
+
 /* The body says what was asked for, and its digest is that of its bytes. */
 static void test_body(void **state)
 {
@@ -231,6 +265,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_same_for_both_lanes),
+        TEST(test_after_1),
         TEST(test_body),
         TEST(test_fixed),
         TEST(test_failure),

@@ -6,6 +6,7 @@ usage: workloads.py        (TALLY_BUILD and TALLY_SOURCE name the build and the 
 Servers, runs and checks are end_to_end.py's. Output is TAP.
 """
 import collections
+import hashlib
 import json
 import os
 import sys
@@ -136,7 +137,47 @@ def test_cold():
     check_schema("cold-llama-server")
 
 
-TESTS = (test_mixture, test_w2, test_cold)
+def test_answers():
+    """Wire case 39: answers made beside others, held against those that were made alone."""
+    words = ("--bands", "1,4", "--replicates", "1", "--requests", "8", "--max-tokens", "40")
+    outs = {}
+    for name, fault in (("sound", ()), ("drift", ("--fault", "batch-drift:3")),
+                        ("repeat", ("--fault", "batch-repeat"))):
+        with Server("--profile", "vllm", "--slots", "4", "--decode-base", "3ms", *fault) as a:
+            run(name, "--lane", a.url, *words)
+        outs[name] = {b["band"]: b for b in receipt(name)["bands"]}
+        check_schema(name)
+        code, _, _ = tally("verify", name, "--corpus", "w.jsonl", "--tokenizer", TOKENIZER)
+        check(f"{name}: verifies", code, 0)
+    check("c = 1 is what others are held against",
+          outs["sound"][1]["unproduced_fields"]["outputs.agreement"], "is_base")
+    agreement = outs["sound"][4]["outputs"]["agreement"]
+    check("a sound server: all that warm-up sent again is answered alike",
+          (agreement["compared"], agreement["diverged"], agreement["agreed"] == agreement["of"],
+           agreement["divergence_at"]), (8, 0, True, None))
+    agreement = outs["drift"][4]["outputs"]["agreement"]
+    check("answers that drift are told, and from where on",
+          (agreement["compared"], agreement["diverged"] > 0, agreement["agreed"] < agreement["of"]),
+          (8, True, True))
+    check("an answer that drifts is still an answer",
+          [b for b in outs["drift"].values() if b["reason"] == "invalid_correctness"], [])
+    check("alone it answers, beside others it repeats: REFUSED",
+          [(b["band"], b["status"]) for b in outs["repeat"].values()
+           if any(r["rule"] == "invalid_correctness" and r["band"] == b["band"]
+                  for r in receipt("repeat")["refusals"])], [(4, "REFUSED")])
+    check("and it is flagged", "degenerate_output" in outs["repeat"][4]["validity"]["flags"], True)
+    check("the longest run is the whole answer", outs["repeat"][4]["outputs"]["longest_run"], 40)
+    for s in samples("sound"):
+        text = "".join(e.get("text", "") for e in s["events"])
+        if hashlib.sha256(text.encode()).hexdigest() != s["output_sha256"]:
+            check("every sample digests its answer", s["output_sha256"], text)
+    window = sorted((s["prompt_id"], s["output_sha256"]) for s in samples("sound")
+                    if s["phase"] == "window" and s["band"] == 4)
+    check("the band digests its answers", outs["sound"][4]["outputs"]["sha256"],
+          hashlib.sha256("".join(f"{i} {d}\n" for i, d in window).encode()).hexdigest())
+
+
+TESTS = (test_mixture, test_w2, test_cold, test_answers)
 
 if __name__ == "__main__":
     sys.exit(e.main(TESTS))

@@ -215,6 +215,83 @@ static void answers_alike(void **state)
     assert_int_equal(a->why, REASON_NO_SHARED);
 }
 
+/* With unique prompts no window shares a prompt with another: the warm-up of c = 4 sends those that
+ * the window of c = 1 had. Its first answers are compared, what it sends beyond them is not. */
+static void warmup_is_compared(void **state)
+{
+    (void)state;
+    static const char *const ids[] = {"a:r1.c1.u0", "b:r1.c1.u1", "c:r1.c1.u2"};
+    struct metrics_band_facts f = facts_of(0, 1000);
+    for (int i = 0; i < 2; i++) {
+        make(&m[i], i, 0);
+        m[i].s.prompt_id = str_of(ids[i]);
+        arrive(&m[i], 10, EVENT_TEXT, "xyz", 0);
+        end(&m[i], 30, OUTCOME_OK);
+    }
+    compute(2, &f);
+    struct metrics_band one = band;
+    f = facts_of(500, 1000);
+    f.band = 4;
+    for (int i = 0; i < 4; i++) {
+        make(&m[i], i, i < 3 ? 0 : 600);
+        m[i].s.band = 4;
+        m[i].s.phase = i < 3 ? PHASE_WARMUP : PHASE_WINDOW;
+        m[i].s.prompt_id = str_of(i < 3 ? ids[i] : "d:r1.c4.u0");
+        arrive(&m[i], i < 3 ? 10 : 610, EVENT_TEXT, i == 1 ? "x!!" : "xyz", 0);
+        end(&m[i], i < 3 ? 30 : 630, OUTCOME_OK);
+    }
+    compute(4, &f);
+    metrics_set_base(&band, &one);
+    const struct metrics_agreement *a = &band.outputs.agreement;
+    assert_int_equal(a->why, REASON_NONE);
+    assert_int_equal(a->compared, 2);
+    assert_int_equal(a->identical, 1);
+    assert_int_equal(a->agreed, 3 + 1);
+    assert_int_equal(a->of, 3 + 3);
+    assert_int_equal(a->earliest, 1);
+    assert_int_equal(band.outputs.checked, 1); /* warm-up is in nothing else */
+}
+
+#define DIGEST(c) c c c c c c c c c c c c c c c c
+#define DIGEST_A DIGEST("aaaa")
+#define DIGEST_B DIGEST("bbbb")
+
+/* Answers by their digests: all together, and one by one where the texts were left out. */
+static void digests(void **state)
+{
+    (void)state;
+    struct metrics_band_facts f = facts_of(0, 1000);
+    struct error err = {0};
+    char hex[SHA256_HEX];
+    for (int i = 0; i < 3; i++) {
+        make(&m[i], i, 0);
+        m[i].s.prompt_id = str_of(i == 0 ? "q" : i == 1 ? "p" : "r");
+        struct sample_event *e = arrive(&m[i], 10, EVENT_TEXT, "", 0);
+        e->redacted = true;
+        e->text_bytes = 5;
+        memcpy(m[i].s.output_sha256, i == 0 ? DIGEST_A : DIGEST_B, SHA256_HEX);
+        end(&m[i], 30, i < 2 ? OUTCOME_OK : OUTCOME_TRUNCATED);
+    }
+    compute(3, &f);
+    assert_int_equal(band.outputs.answers, 2); /* that of a truncated request is none */
+    assert_int_equal(sha256_hex(hex, STR("p " DIGEST_B "\nq " DIGEST_A "\n"), &err), 0);
+    assert_string_equal(band.outputs.sha256, hex);
+    struct metrics_band one = band;
+    f.band = 4;
+    for (int i = 0; i < 3; i++)
+        m[i].s.band = 4;
+    memcpy(m[1].s.output_sha256, DIGEST_A, SHA256_HEX);
+    compute(3, &f);
+    metrics_set_base(&band, &one);
+    const struct metrics_agreement *a = &band.outputs.agreement;
+    assert_int_equal(a->compared, 2);
+    assert_int_equal(a->by_digest, 2);
+    assert_int_equal(a->identical, 1);
+    assert_int_equal(a->of, 0);
+    assert_int_equal(a->earliest, COUNT_NONE);
+    assert_string_not_equal(band.outputs.sha256, hex);
+}
+
 static void zero_tokens(void **state)
 {
     (void)state;
@@ -231,10 +308,15 @@ static void zero_tokens(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_client_cost), cmocka_unit_test(lags_support_a_percentile),
-        cmocka_unit_test(prompt_departs),       cmocka_unit_test(prompt_work),
-        cmocka_unit_test(constant_output),      cmocka_unit_test(answers_alike),
+        cmocka_unit_test(what_the_client_cost),
+        cmocka_unit_test(lags_support_a_percentile),
+        cmocka_unit_test(prompt_departs),
+        cmocka_unit_test(prompt_work),
+        cmocka_unit_test(constant_output),
+        cmocka_unit_test(answers_alike),
         cmocka_unit_test(zero_tokens),
+        cmocka_unit_test(warmup_is_compared),
+        cmocka_unit_test(digests),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

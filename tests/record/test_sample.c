@@ -415,9 +415,43 @@ static void texts_left_out(void **state)
     assert_int_equal(e[3].logprob_n, 1);
 }
 
+/* SHA-256 of "abc" (FIPS 180-2, B.1), whatever the events it came in and whatever else there was.
+ */
+static void output_digest(void **state)
+{
+    static const char abc[] = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+    struct sample_event e[5];
+    struct sample s;
+    struct error err = {0};
+    char hex[SHA256_HEX];
+    (void)state;
+
+    sample_init(&s);
+    for (int i = 0; i < 5; i++)
+        sample_event_init(&e[i]);
+    e[0].kind = EVENT_REASONING;
+    e[0].text = STR("a");
+    e[1].kind = EVENT_TEXT;
+    e[1].text = STR("bc");
+    e[2].kind = EVENT_TEXT;
+    e[2].text = STR("another answer");
+    e[2].choice = 1;
+    e[3].kind = EVENT_ERROR;
+    e[3].text = STR("no token");
+    e[4].kind = EVENT_FINISH;
+    s.events = e;
+    s.events_n = 5;
+    assert_int_equal(sample_digest_output(&s, hex, &err), 0);
+    assert_string_equal(hex, abc);
+    e[0].text = e[1].text = (struct str){0};
+    assert_int_equal(sample_digest_output(&s, hex, &err), 0);
+    assert_string_equal(hex, "");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(output_digest),
         cmocka_unit_test(every_member_survives),
         cmocka_unit_test(what_is_absent_is_left_out),
         cmocka_unit_test(hostile_lines),
