@@ -1,5 +1,5 @@
-/* Whatever is read: names and labels lie in the text, a name is never empty, lines go forward, and a
- * refusal says where. */
+/* Whatever is read: names and labels lie in the text, a name is never empty, lines go forward, and
+ * a refusal says where. */
 #include "codec/prometheus.h"
 #include "fuzz.h"
 

@@ -2,6 +2,7 @@
 
 #include "ask.h"
 #include "base/clock.h"
+#include "base/num.h"
 #include "base/utf8.h"
 #include "codec/json_write.h"
 #include "route.h"
@@ -137,29 +138,51 @@ static void slots(struct conn *c, const struct http_request *request)
     buf_release(&body);
 }
 
-static void metric(struct buf *out, const char *name, const char *type, int64_t value)
+/* What each server calls the same things; NULL: it does not tell. */
+static const struct metric_set {
+    const char *profile;
+    const char *prompt, *output, *running, *waiting, *kv_use, *preemptions;
+} metric_sets[] = {
+    {"llama-server", "llamacpp:prompt_tokens_total", "llamacpp:tokens_predicted_total",
+     "llamacpp:requests_processing", "llamacpp:requests_deferred", NULL, NULL},
+    {"vllm", "vllm:prompt_tokens_total", "vllm:generation_tokens_total",
+     "vllm:num_requests_running", "vllm:num_requests_waiting", "vllm:kv_cache_usage_perc",
+     "vllm:num_preemptions_total"},
+    {"sglang", "sglang:prompt_tokens_total", "sglang:generation_tokens_total",
+     "sglang:num_running_reqs", "sglang:num_queue_reqs", "sglang:token_usage", NULL},
+    {"tgi", NULL, NULL, "tgi_batch_current_size", "tgi_queue_size", NULL, NULL},
+};
+
+static void metric(struct buf *out, const char *name, const char *type, double value)
 {
-    buf_addf(out, "# TYPE %s %s\n%s %lld\n", name, type, name, (long long)value);
+    if (!name)
+        return;
+    buf_addf(out, "# TYPE %s %s\n%s ", name, type, name);
+    num_add_real9(out, value);
+    buf_addc(out, '\n');
 }
 
 static void metrics(struct conn *c, const struct http_request *request)
 {
     const struct server *s = c->s;
+    const struct metric_set *m = NULL;
     struct buf body = BUF_INIT(BODY_MAX);
     (void)request;
-    if (s->profile->dialect == DIALECT_LLAMA) {
-        metric(&body, "llamacpp:prompt_tokens_total", "counter",
-               s->totals.prompt_tokens - s->totals.cached_tokens);
-        metric(&body, "llamacpp:tokens_predicted_total", "counter", s->totals.output_tokens);
-        metric(&body, "llamacpp:requests_processing", "gauge", s->model.n_active);
-        metric(&body, "llamacpp:requests_deferred", "gauge", s->model.n_waiting);
-    } else {
-        metric(&body, "vllm:prompt_tokens_total", "counter", s->totals.prompt_tokens);
-        metric(&body, "vllm:generation_tokens_total", "counter", s->totals.output_tokens);
-        metric(&body, "vllm:num_requests_running", "gauge", s->model.n_active);
-        metric(&body, "vllm:num_requests_waiting", "gauge", s->model.n_waiting);
-        metric(&body, "vllm:num_preemptions_total", "counter", 0);
+    for (size_t i = 0; i < sizeof metric_sets / sizeof *metric_sets && !m; i++)
+        if (str_eq(str_of(metric_sets[i].profile), str_of(s->profile->name)))
+            m = &metric_sets[i];
+    if (!m) {
+        route_refuse(c, 404, "this server tells no metrics");
+        return;
     }
+    bool llama = s->profile->dialect == DIALECT_LLAMA; /* counts what it computed */
+    metric(&body, m->prompt, "counter",
+           (double)(s->totals.prompt_tokens - (llama ? s->totals.cached_tokens : 0)));
+    metric(&body, m->output, "counter", (double)s->totals.output_tokens);
+    metric(&body, m->running, "gauge", s->model.n_active);
+    metric(&body, m->waiting, "gauge", s->model.n_waiting);
+    metric(&body, m->kv_use, "gauge", (double)s->model.n_active / (double)s->o->slots);
+    metric(&body, m->preemptions, "counter", 0);
     conn_answer(c, 200, "text/plain; version=0.0.4; charset=utf-8", buf_str(&body), "");
     buf_release(&body);
 }
@@ -176,6 +199,10 @@ static void effective_config(struct conn *c, const struct http_request *request)
     struct buf body = BUF_INIT(BODY_MAX);
     struct json_writer w;
     (void)request;
+    if (!str_eq(str_of(s->profile->name), STR("apr"))) {
+        route_refuse(c, 404, "this server does not tell its configuration");
+        return;
+    }
     json_writer_init(&w, &body, 0);
     json_begin_object(&w);
     json_key(&w, "model");
@@ -186,6 +213,15 @@ static void effective_config(struct conn *c, const struct http_request *request)
     json_put_i64(&w, s->o->slots);
     json_key(&w, "batching");
     json_put_cstr(&w, s->o->batching);
+    json_key(&w, "in_flight_max");
+    json_put_i64(&w, s->model.n_most);
+    json_key(&w, "gpu_layers");
+    json_begin_object(&w);
+    json_key(&w, "requested");
+    json_put_i64(&w, 99);
+    json_key(&w, "resolved");
+    json_put_i64(&w, 28);
+    json_end_object(&w);
     json_end_object(&w);
     send_json(c, &body);
     buf_release(&body);

@@ -45,6 +45,8 @@ static void admit(struct model *m, int64_t t_ns)
         seq->order = ++m->admitted;
         m->slot[seq->slot] = seq;
         m->active[m->n_active++] = seq;
+        if (m->n_active > m->n_most)
+            m->n_most = m->n_active;
     }
 }
 

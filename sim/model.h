@@ -68,8 +68,8 @@ struct model {
     struct random random;
     struct model_seq *slot[MODEL_SLOTS_MAX];
     struct model_seq *active[MODEL_SLOTS_MAX]; /* in order of admission */
-    unsigned n_active;
-    struct model_seq *first, *last; /* waiting */
+    unsigned n_active, n_most;                 /* now, and ever */
+    struct model_seq *first, *last;            /* waiting */
     unsigned n_waiting;
     uint64_t admitted;
     int64_t step_end_ns; /* INT64_MAX: idle */

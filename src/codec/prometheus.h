@@ -5,10 +5,10 @@
  *     static int take(void *ctx, const struct prom_sample *s) { ...; return 0; }
  *     if (prom_read(text, take, ctx, err) < 0) ...                // err has line and column
  *
- * One call a sample line, in their order; comments, HELP and TYPE lines are passed over, as are time
- * stamps and exemplars behind a value. Values may be NaN and infinite.
- * Ownership: name and labels point into text. Limits: PROM_LINE_MAX bytes a line, PROM_LABELS_MAX
- * labels of one, PROM_SAMPLES_MAX samples; past each ERROR_LIMIT.
+ * One call a sample line, in their order; comments, HELP and TYPE lines are passed over, as are
+ * time stamps and exemplars behind a value. Values may be NaN and infinite. Ownership: name and
+ * labels point into text. Limits: PROM_LINE_MAX bytes a line, PROM_LABELS_MAX labels of one,
+ * PROM_SAMPLES_MAX samples; past each ERROR_LIMIT.
  */
 #ifndef TALLY_CODEC_PROMETHEUS_H
 #define TALLY_CODEC_PROMETHEUS_H

@@ -6,6 +6,7 @@
 
 #include "base/clock.h"
 #include "chat/prompt.h"
+#include "receipt/server_said.h"
 
 #define TOKENS SPECIMEN_TOKENS
 #define PERIOD (300 * NS_PER_MS)
@@ -179,6 +180,18 @@ static int add_request(struct request *q, struct receipt_run *r, struct error *e
     return receipt_band_add(r, &out, err);
 }
 
+static int keep_server(struct receipt_run *r, struct run_band *b, struct error *err)
+{
+    static const struct server_answer before[] = {
+        {.path = "/props", .status = 200, .body = {"{\"total_slots\":64}", 18}}};
+    struct buf text = BUF_INIT(SERVER_SAID_MAX);
+    int status = server_said_write(&text, &(struct server_said){before, 1, NULL, 0}, err);
+    if (status == 0)
+        status = receipt_server_keep(r, b, buf_str(&text), err);
+    buf_release(&text);
+    return status;
+}
+
 static int add_phase(struct request *q, struct receipt_run *r, bool warmup, struct error *err)
 {
     int64_t start = warmup ? q->band->t_start_ns : q->band->t_open_ns;
@@ -225,6 +238,8 @@ static int add_band(struct request *q, struct receipt_run *r, int64_t start, boo
     q->seq = 0;
     if (receipt_band_open(r, b->lane, b->band, b->replicate, err) < 0 ||
         add_phase(q, r, true, err) < 0 || add_phase(q, r, false, err) < 0)
+        return -1;
+    if (keep_server(r, b, err) < 0)
         return -1;
     if (q->s->change_band)
         q->s->change_band(q->s->ctx, b);

@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "load/schedstat.h"
+#include "receipt/server_said.h"
 #include "wire/clock_map.h"
 
 #define LOOK_EVERY_NS (NS_PER_S / 5) /* at least so often: was there a signal? */
@@ -340,13 +341,8 @@ static int measure(struct drive *d, struct error *err)
     return rc;
 }
 
-int drive_band(const struct drive_config *config, struct run_band *out, struct error *err)
+static void begin_record(struct run_band *out)
 {
-    struct drive d = {.config = config, .out = out, .told = BAND_DONE};
-    struct error ignored = {0};
-    struct judge_summary sum;
-    int rc = -1;
-
     *out = (struct run_band){.lane = out->lane,
                              .band = out->band,
                              .replicate = out->replicate,
@@ -362,6 +358,17 @@ int drive_band(const struct drive_config *config, struct run_band *out, struct e
                                        .error_ns = COUNT_NONE},
                              .status = STATUS_UNMEASURED,
                              .reason = "client_error"};
+    server_said_nothing(&out->server);
+}
+
+int drive_band(const struct drive_config *config, struct run_band *out, struct error *err)
+{
+    struct drive d = {.config = config, .out = out, .told = BAND_DONE};
+    struct error ignored = {0};
+    struct judge_summary sum;
+    int rc = -1;
+
+    begin_record(out);
     if (receipt_band_open(config->receipt, out->lane, out->band, out->replicate, err) < 0)
         return -1;
     if (start(&d, err) < 0)
@@ -380,4 +387,15 @@ out:
     if (receipt_band_close(config->receipt, out, rc < 0 ? &ignored : err) < 0)
         rc = -1;
     return rc;
+}
+
+int drive_skip(const struct drive_config *config, struct run_band *out, const char *reason,
+               const char *detail, struct error *err)
+{
+    begin_record(out);
+    out->reason = reason;
+    out->detail = arena_cstr(config->arena, str_of(detail));
+    if (receipt_band_open(config->receipt, out->lane, out->band, out->replicate, err) < 0)
+        return -1;
+    return receipt_band_close(config->receipt, out, err);
 }

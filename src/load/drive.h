@@ -32,5 +32,8 @@ struct drive_config {
 
 int drive_band(const struct drive_config *config, struct run_band *band,
                struct error *err) TALLY_MUST_CHECK;
+/* A band that is not measured, for a reason known beforehand: its sample file is empty. */
+int drive_skip(const struct drive_config *config, struct run_band *band, const char *reason,
+               const char *detail, struct error *err) TALLY_MUST_CHECK;
 
 #endif

@@ -13,6 +13,7 @@
 #include "load/refuse.h"
 #include "load/reuse.h"
 #include "load/schedule.h"
+#include "load/server.h"
 #include "load/wrapper.h"
 #include "record/workload.h"
 
@@ -372,6 +373,36 @@ static void tell_band(const struct load *l, const struct load_state *state,
     l->options.progress.band_done(l->options.progress.ctx, &done);
 }
 
+/* The band, and what its server says of itself before and after it. */
+static int measure_band_of(struct load *l, const struct drive_config *config, struct run_band *b,
+                           struct error *err)
+{
+    const volatile sig_atomic_t *stop = l->options.stop;
+    struct buf said = BUF_INIT(SERVER_SAID_MAX);
+    struct server_watch watch = {0};
+    char detail[SERVER_DETAIL_MAX];
+    struct arena arena;
+    bool capped;
+    int rc = -1;
+
+    arena_init(&arena, TEXTS_MAX);
+    if (server_watch_begin(&watch, config->lane, b->band, stop, &arena, &capped, detail, err) < 0)
+        goto out;
+    rc = capped ? drive_skip(config, b, RUN_ADMISSION_CAPPED, detail, err)
+                : drive_band(config, b, err);
+    if (rc < 0)
+        goto out;
+    rc = -1;
+    if (!capped && server_watch_ask(&watch, config->lane, SERVER_AFTER, stop, &arena, err) < 0)
+        goto out;
+    if (server_watch_write(&watch, &said, err) == 0)
+        rc = receipt_server_keep(l->receipt, b, buf_str(&said), err);
+out:
+    arena_release(&arena);
+    buf_release(&said);
+    return rc;
+}
+
 static int measure_step(struct load *l, size_t i, struct error *err)
 {
     const struct schedule_step *s = &l->steps[i];
@@ -398,7 +429,7 @@ static int measure_step(struct load *l, size_t i, struct error *err)
     };
 
     *b = (struct run_band){.lane = s->lane, .band = s->band, .replicate = s->replicate};
-    if (drive_band(&config, b, err) < 0)
+    if (measure_band_of(l, &config, b, err) < 0)
         return error_wrap(err, "lane %s, c = %d, replicate %d", config.state.lane, s->band,
                           s->replicate);
     l->bands_n++;

@@ -175,6 +175,8 @@ static void put_band(struct composer *c, size_t i)
     put_form_at(c, "client_load", path, &form_client_load, &b->client);
     snprintf(path, sizeof path, "bands.%zu.clock", i);
     put_form_at(c, "clock", path, &form_band_clock, &b->clock);
+    snprintf(path, sizeof path, "bands.%zu.server", i);
+    put_form_at(c, "server", path, &form_band_server, &b->server);
     json_key(&c->w, "samples");
     json_begin_object(&c->w);
     json_key(&c->w, "file");

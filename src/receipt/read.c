@@ -15,6 +15,13 @@ void receipt_sample_name(char out[RECEIPT_SAMPLE_NAME_MAX], const char *role, in
              (int)band, (int)replicate, end);
 }
 
+void receipt_server_name(char out[RECEIPT_SAMPLE_NAME_MAX], const char *role, int32_t band,
+                         int32_t replicate)
+{
+    snprintf(out, RECEIPT_SAMPLE_NAME_MAX, RECEIPT_SERVER_DIR "/%s.c%d.r%d.json", role, (int)band,
+             (int)replicate);
+}
+
 static bool is_role(const char *role)
 {
     return role && (strcmp(role, "subject") == 0 || strcmp(role, "comparator") == 0);
@@ -233,6 +240,20 @@ static int read_band_samples(struct reader *rd, const struct json *v, const char
     return 0;
 }
 
+static int check_server_name(struct reader *rd, const struct json *v, const char *where,
+                             const struct run_band *b)
+{
+    char name[RECEIPT_SAMPLE_NAME_MAX];
+    receipt_server_name(name, rd->lanes[b->lane].role, b->band, b->replicate);
+    if (!b->server.file != !b->server.sha256[0])
+        return form_refuse(rd->err, json_path(v, "server.sha256"), where, "sha256",
+                           "stands exactly where a file does");
+    if (!b->server.file || strcmp(name, b->server.file) == 0)
+        return 0;
+    return form_refuse(rd->err, json_path(v, "server.file"), where, "file",
+                       "is not the name that this band's file has");
+}
+
 static int read_band(struct reader *rd, const struct json *v, size_t i, struct run_band *b)
 {
     struct arena *arena = &rd->r->arena;
@@ -254,6 +275,10 @@ static int read_band(struct reader *rd, const struct json *v, size_t i, struct r
         return -1;
     snprintf(where, sizeof where, "%s.clock", path);
     if (form_read(&form_band_clock, &b->clock, child(v, "clock"), where, arena, rd->err) < 0)
+        return -1;
+    snprintf(where, sizeof where, "%s.server", path);
+    if (form_read(&form_band_server, &b->server, child(v, "server"), where, arena, rd->err) < 0 ||
+        check_server_name(rd, v, where, b) < 0)
         return -1;
     return read_band_samples(rd, v, path, b);
 }

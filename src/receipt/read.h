@@ -57,6 +57,10 @@ int receipt_read_text(struct receipt_read *r, struct str text, bool complete, co
 void receipt_sample_name(char out[RECEIPT_SAMPLE_NAME_MAX], const char *role, int32_t band,
                          int32_t replicate, const char *end);
 
+/* server/LANE.cBAND.rREP.json: what the lane's server said before and after the band. */
+void receipt_server_name(char out[RECEIPT_SAMPLE_NAME_MAX], const char *role, int32_t band,
+                         int32_t replicate);
+
 /* Whether records are within the limits that a reader insists on: lanes, bands, roles, nonce, JSON
  * values. The producer asks before it starts. */
 int receipt_check_record(const struct run_record *run, struct error *err) TALLY_MUST_CHECK;

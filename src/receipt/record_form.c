@@ -5,6 +5,7 @@
 #define PLAN(member) offsetof(struct run_plan, member)
 #define LANE(member) offsetof(struct run_lane, member)
 #define BAND(member) offsetof(struct run_band, member)
+#define SERVER(member) offsetof(struct run_server, member)
 #define CLOCK(member) offsetof(struct run_clock, member)
 #define LOAD(member) offsetof(struct run_client_load, member)
 
@@ -133,6 +134,22 @@ static const struct form_member band_clock_members[] = {
     {"error_ms", FORM_SPAN, CLOCK(error_ns), "not_recorded"},
 };
 FORM(form_band_clock, band_clock_members);
+
+static const struct form_member band_server_members[] = {
+    {"file", FORM_STR, SERVER(file), "not_asked"},
+    {"sha256", FORM_HEX, SERVER(sha256), "not_asked"},
+    {"slots", FORM_COUNT, SERVER(slots), "server_silent"},
+    {"in_flight_max", FORM_COUNT, SERVER(in_flight_max), "server_silent"},
+    {"preemptions", FORM_COUNT, SERVER(preemptions), "server_silent"},
+    {"prompt_tokens", FORM_COUNT, SERVER(prompt_tokens), "server_silent"},
+    {"output_tokens", FORM_COUNT, SERVER(output_tokens), "server_silent"},
+    {"kv_use_before", FORM_LOAD, SERVER(kv_use_before), "server_silent"},
+    {"kv_use_after", FORM_LOAD, SERVER(kv_use_after), "server_silent"},
+    {"gpu_layers_requested", FORM_INT, SERVER(gpu_layers_requested), "server_silent"},
+    {"gpu_layers_resolved", FORM_INT, SERVER(gpu_layers_resolved), "server_silent"},
+    {"gpu_memory_share", FORM_LOAD, SERVER(gpu_memory_share), "server_silent"},
+};
+FORM(form_band_server, band_server_members);
 
 static const struct form_member band_time_members[] = {
     {"start_ms", FORM_TIME, BAND(t_start_ns), "never_reached"},

@@ -200,6 +200,10 @@ static void judge_band(struct judge *j, size_t i, const struct metrics_band *m,
     judge_counts(j, b, f);
     *status = b->status;
     *reason = b->status == STATUS_PASS ? NULL : b->reason ? b->reason : "not_stated";
+    if (run_band_is_capped(&j->run->plan, b) && STATUS_UNMEASURED < *status) {
+        *status = STATUS_UNMEASURED;
+        *reason = RUN_ADMISSION_CAPPED;
+    }
     if (j->n > before && STATUS_REFUSED < *status) {
         *status = STATUS_REFUSED;
         *reason = j->list[before].rule;

@@ -14,6 +14,7 @@
 #include "receipt/receipt.h"
 #include "receipt/redact.h"
 #include "receipt/samples.h"
+#include "receipt/server_said.h"
 #include "record/sample_file.h"
 
 #define RUN_ARENA ((size_t)256 << 20)
@@ -169,6 +170,33 @@ int receipt_band_close(struct receipt_run *r, struct run_band *b, struct error *
     return b->sample_file ? 0 : error_no_memory(err);
 }
 
+int receipt_server_keep(struct receipt_run *r, struct run_band *b, struct str text,
+                        struct error *err)
+{
+    char name[RECEIPT_SAMPLE_NAME_MAX];
+    struct buf path = BUF_INIT(FILE_PATH_MAX);
+    struct run_server server;
+    int status = -1;
+    assert(b->lane < r->lanes_n);
+    receipt_server_name(name, r->roles[b->lane], b->band, b->replicate);
+    if (server_said_read(&server, text, err) < 0 ||
+        path_join(&path, r->dir, RECEIPT_SERVER_DIR, err) < 0 || dir_make(path.p, err) < 0 ||
+        write_in(r->dir, name, text, err) < 0)
+        goto out;
+    server.file = arena_cstr(&r->arena, str_of(name));
+    if (!server.file) {
+        error_no_memory(err);
+        goto out;
+    }
+    if (sha256_hex(server.sha256, text, err) < 0)
+        goto out;
+    b->server = server;
+    status = 0;
+out:
+    buf_release(&path);
+    return status;
+}
+
 int receipt_set_ledger(struct receipt_run *r, struct str json, struct error *err)
 {
     const struct json *v;
@@ -209,15 +237,16 @@ static int measure_bands(struct receipt_run *r, const struct run_record *run, st
     return status;
 }
 
-static bool is_sample_file(const struct run_record *run, struct str name)
+static bool is_of_a_band(const struct run_record *run, struct str name)
 {
     for (size_t i = 0; i < run->bands_n; i++)
-        if (str_eq(name, str_of(run->bands[i].sample_file)))
+        if (str_eq(name, str_of(run->bands[i].sample_file)) ||
+            (run->bands[i].server.file && str_eq(name, str_of(run->bands[i].server.file))))
             return true;
     return false;
 }
 
-/* Every file that lies in the directory now, but the samples, which stand beside their bands. */
+/* Every file that lies in the directory now, but those that stand beside their bands. */
 static int list_files(struct receipt_run *r, const struct run_record *run,
                       struct receipt_parts *parts, struct error *err)
 {
@@ -227,7 +256,7 @@ static int list_files(struct receipt_run *r, const struct run_record *run,
         return -1;
     struct receipt_file *files = arena_array(&r->arena, list.n + 1, sizeof *files);
     for (size_t i = 0; files && i < list.n; i++) {
-        if (is_sample_file(run, list.files[i].name))
+        if (is_of_a_band(run, list.files[i].name))
             continue;
         files[n].name = arena_cstr(&r->arena, list.files[i].name);
         memcpy(files[n].sha256, list.files[i].sha256, SHA256_HEX);

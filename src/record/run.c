@@ -56,6 +56,12 @@ bool run_plan_is_open(const struct run_plan *p)
     return p->load_model && strcmp(p->load_model, "open") == 0;
 }
 
+bool run_band_is_capped(const struct run_plan *p, const struct run_band *b)
+{
+    bool closed = p->load_model && strcmp(p->load_model, "closed") == 0;
+    return closed && b->server.file && b->server.slots != COUNT_NONE && b->server.slots < b->band;
+}
+
 int64_t run_plan_min_samples(const struct run_plan *p, int32_t band)
 {
     if (p->requests > 0)

@@ -131,6 +131,19 @@ struct run_clock {
     int64_t error_ns;        /* worst half-width of the map between the two */
 };
 
+/* What only the server can know of a band, taken from its own endpoints as they were kept. Members
+ * are COUNT_NONE, INT64_MIN, negative or NULL where it did not say. */
+struct run_server {
+    const char *file; /* within the run directory: what it said, verbatim; NULL: it was not asked */
+    char sha256[SHA256_HEX]; /* of the file; "" */
+    int64_t slots;           /* requests that it works on at once */
+    int64_t in_flight_max;
+    int64_t preemptions, prompt_tokens, output_tokens; /* over the band, by its own counters */
+    double kv_use_before, kv_use_after;                /* share of the KV cache in use */
+    int64_t gpu_layers_requested, gpu_layers_resolved;
+    double gpu_memory_share; /* of the model */
+};
+
 struct run_band {
     size_t lane; /* index into lanes */
     int32_t band, replicate;
@@ -144,6 +157,7 @@ struct run_band {
     int64_t planned; /* open: arrivals of the window, sent or not; 0 in a closed loop */
     struct run_client_load client;
     struct run_clock clock;
+    struct run_server server;
     const char *sample_file;        /* name within the run directory */
     char sample_sha256[SHA256_HEX]; /* of the stored bytes */
 };
@@ -159,6 +173,10 @@ struct run_record {
     const char *const *argv; /* command line with secrets taken out */
     size_t argc;
 };
+
+/* Whether the server said that it works on fewer requests at once than the band sends. */
+bool run_band_is_capped(const struct run_plan *p, const struct run_band *b);
+#define RUN_ADMISSION_CAPPED "admission_capped" /* the reason of such a band */
 
 void run_plan_init(struct run_plan *p); /* every default of spec section 5 */
 /* The preset "w1": 512 +- 8 prompt tokens, 128 generated, greedy, ignore_eos, 5 replicates,

@@ -53,6 +53,7 @@ const char *verify_digest_of(const struct verify_work *w, struct str name);
 int verify_files(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
 int verify_samples(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
 void verify_protocol(struct verify_work *w);
+int verify_server(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
 int verify_derived(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
 int verify_recount(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
 

@@ -47,6 +47,8 @@
       "no request of the window was sent before its open, or at or after its close")               \
     X(VERIFY_PROTOCOL, "protocol",                                                                 \
       "bands are in the declared order, and each window kept to its declared bounds")              \
+    X(VERIFY_SERVER, "server",                                                                     \
+      "what the servers said of themselves is what was kept of it, taken out again")               \
     X(VERIFY_PRESENT, "keys_present", "no key is missing and none is there that nobody knows")     \
     X(VERIFY_COUNTS, "counts", "the counts of requests are those of the samples")                  \
     X(VERIFY_METRICS, "metrics",                                                                   \

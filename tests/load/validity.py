@@ -5,10 +5,13 @@ usage: validity.py          (TALLY_BUILD and TALLY_SOURCE name the build and the
 
 Beside end_to_end.py, whose servers and checks it uses. Output is TAP.
 """
+import json
+import os
 import sys
+import urllib.request
 
 import end_to_end as e2e
-from end_to_end import Server, check, receipt, run
+from end_to_end import FAST, Server, check, receipt, run
 
 
 def test_slow_client():
@@ -113,8 +116,75 @@ def test_http_facts():
     check("the version of HTTP stands with each", {s["http_version"] for s in found}, {11})
 
 
+def said(directory, side, path):
+    with open(os.path.join(directory, receipt(directory)["bands"][0]["server"]["file"])) as f:
+        return [a for a in json.load(f)[side] if a["path"] == path]
+
+
+def test_what_servers_say():
+    """Issue 5.6: kept verbatim before and after a band, and what is taken from it."""
+    wanted = {  # what each simulated server tells: 3 requests of 4 tokens in the window, 2 before
+        "llama-server": ({"slots": 16, "output_tokens": 20}, "/props"),
+        "vllm": ({"preemptions": 0, "output_tokens": 20, "kv_use_after": 0}, "/metrics"),
+        "sglang": ({"output_tokens": 20, "kv_use_before": 0}, "/metrics"),
+        "apr": ({"slots": 16, "in_flight_max": 1, "gpu_layers_requested": 99,
+                 "gpu_layers_resolved": 28}, "/v1/effective-config"),
+    }
+    for profile, (values, path) in wanted.items():
+        out = "said-" + profile
+        with Server("--profile", profile, *FAST) as a:
+            run(out, "--lane", a.url, "--bands", "1", "--replicates", "1", "--requests", "3",
+                "--max-tokens", "4", "--no-probe")
+            with urllib.request.urlopen(a.url + path) as answer:
+                body = answer.read().decode()
+        r = receipt(out)
+        server = r["bands"][0]["server"]
+        check(f"{profile}: what it says stands in the receipt",
+              {k: server[k] for k in values}, values)
+        check(f"{profile}: what it does not say is null, with the reason",
+              {k for k in ("slots", "in_flight_max", "preemptions", "gpu_memory_share")
+               if (server[k] is None) !=
+               (r["unproduced_fields"].get(f"bands.0.server.{k}") == "server_silent")}, set())
+        check(f"{profile}: {path} is kept verbatim", [a["body"] for a in said(out, "after", path)],
+              [body])
+        check(f"{profile}: a path that it does not know is asked once",
+              (said(out, "before", "/api/ps")[0]["status"], said(out, "after", "/api/ps")),
+              (404, []))
+        code, text, _ = e2e.tally("verify", out)
+        check(f"{profile}: it verifies", (code, "ok server 1 of 1 bands" in " ".join(text.split())),
+              (0, True))
+
+
+def test_admission_capped():
+    """A server that works on two requests at once is not measured at four."""
+    with Server("--profile", "llama-server", "--slots", "2", *FAST) as a:
+        code, out, _ = run("capped", "--lane", a.url, "--bands", "2,4", "--replicates", "1",
+                           "--requests", "4", "--max-tokens", "4", "--no-probe")
+    r = receipt("capped")
+    two, four = r["bands"]
+    check("capped: the band of two is measured", (two["loop"]["status"], two["server"]["slots"]),
+          ("PASS", 2))
+    check("capped: the band of four is UNMEASURED{admission_capped}",
+          (four["status"], four["reason"], four["loop"]["detail"][:37]),
+          ("UNMEASURED", "admission_capped", "the server works on 2 requests at onc"))
+    check("capped: no request was spent on it",
+          [s for s in e2e.samples("capped") if s["band"] == 4], [])
+    check("capped: exit code", code in e2e.UNMEASURED_OR_BUSY, True)
+    check("capped: it verifies", e2e.tally("verify", "capped")[0], 0)
+    path = os.path.join("capped", four["server"]["file"])
+    with open(path) as f:
+        text = f.read()
+    with open(path, "w") as f:
+        f.write(text.replace('\\"total_slots\\":2', '\\"total_slots\\":8'))
+    code, out, _ = e2e.tally("verify", "capped")
+    check("capped: what was kept cannot be edited unseen",
+          (code, "FAILED server" in " ".join(out.split()),
+           "FAILED digests" in " ".join(out.split())), (4, True, True))
+
+
 def main():
-    return e2e.main((test_slow_client, test_clock, test_redacted, test_http_facts))
+    return e2e.main((test_slow_client, test_clock, test_redacted, test_http_facts,
+                     test_what_servers_say, test_admission_capped))
 
 
 if __name__ == "__main__":

@@ -102,7 +102,8 @@ with tempfile.TemporaryDirectory() as tmp:
     run = subprocess.run([write_runs], env=env, capture_output=True, text=True, check=False)
     ok(run.returncode == 0, "run directories of every kind were written", run.stderr)
     receipts, runs, samples = schema("receipt"), schema("run"), schema("sample")
-    seen = 0
+    servers = schema("server")
+    seen = server_seen = 0
     for name in sorted(os.listdir(tmp)):
         where = os.path.join(tmp, name)
         with open(os.path.join(where, "run.json"), encoding="utf-8") as f:
@@ -117,10 +118,19 @@ with tempfile.TemporaryDirectory() as tmp:
             ok(not error, f"receipt.json, {receipt['status']} {receipt['reason']}", error)
             if seen == 1:
                 strict(receipts, trimmed(receipt), "receipt.json")
+        for file in sorted(os.listdir(os.path.join(where, "server"))):
+            with open(os.path.join(where, "server", file), encoding="utf-8") as f:
+                document = json.load(f)
+            error = first_error(servers, document)
+            ok(not error, file, error)
+            server_seen += 1
+            if server_seen == 1:
+                strict(servers, document, "what a server said")
         for file in sorted(os.listdir(os.path.join(where, "samples"))):
             with gzip.open(os.path.join(where, "samples", file), "rt", encoding="utf-8") as f:
                 errors = [e for e in (first_error(samples, json.loads(line)) for line in f) if e]
             ok(not errors, file, errors[:1])
+    ok(server_seen > 0, "what servers said was looked at")
     ok(seen >= 7, "at least seven receipts were looked at", str(seen))
 print(f"1..{number}")
 sys.exit(1 if failed else 0)
