@@ -281,6 +281,8 @@ static int measure(struct cli *cli, struct run_inputs *in, const struct run_args
                  a->protocol, in->differs);
         progress.calls.note(&progress, true, text);
     }
+    if (a->before_lane.n || a->after_lane.n)
+        catch_signals(); /* a server that was started is to be stopped */
     if (load_prepare(&load, &in->options, err) < 0)
         goto out;
     if (!a->quiet)

@@ -163,6 +163,8 @@ int run_inputs_lanes(struct run_inputs *in, const struct run_args *a, struct err
         lane->host = for_role(&a->hosts, lane->role);
         lane->build = for_role(&a->builds, lane->role);
         lane->binary = for_role(&a->binaries, lane->role);
+        o->commands[i].before = for_role(&a->before_lane, lane->role);
+        o->commands[i].after = for_role(&a->after_lane, lane->role);
         lane->ca_file = a->ca_file;
         lane->insecure = a->insecure;
         if (find_secret(in, a, i, err) < 0)
@@ -341,6 +343,7 @@ int run_inputs_init(struct run_inputs *in, const struct run_args *a, const struc
 {
     take_plan(&in->options.plan, a, given);
     check_named(in, a);
+    in->options.lane_timeout_ns = a->lane_timeout_ns;
     in->options.burn_ns = a->burn_ns;
     in->options.clock_step_ns = a->clock_step_ns;
     return run_inputs_lanes(in, a, err) < 0 || take_counting(in, a, err) < 0 ||

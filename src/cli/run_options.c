@@ -20,6 +20,14 @@ const struct option run_options[] = {
              "TALLY_BEARER_SUBJECT, TALLY_BEARER_COMPARATOR)"},
     {"ca-file", OPTION_STRING, A(ca_file), "FILE", .help = "certificates of authorities to trust"},
     {"insecure", OPTION_FLAG, A(insecure), .help = "do not check the server's certificate"},
+    {"before-lane", OPTION_REPEATED, A(before_lane), "[ROLE=]COMMAND",
+     .help = "shell command that starts a lane's server before it is talked to, for lanes that "
+             "share a GPU; TALLY_LANE and TALLY_LANE_URL tell it which one. What it leaves running "
+             "should write its output elsewhere"},
+    {"after-lane", OPTION_REPEATED, A(after_lane), "[ROLE=]COMMAND",
+     .help = "shell command that stops it again before the other lane's turn, and at the end"},
+    {"lane-timeout", OPTION_DURATION, A(lane_timeout_ns), "TIME", "10min",
+     .help = "longest time of such a command, and then for the server until it answers"},
 
     {"Counting tokens", OPTION_HEADING, 0, .help = ""},
     {"tokenizer", OPTION_STRING, A(tokenizer), "FILE", .letter = 't',

@@ -339,6 +339,23 @@ int specimen_write(struct specimen *s, struct error *err)
                              .interrupted = s->interrupted,
                              .argv = s->argv,
                              .argc = s->argc};
+    static const struct run_command commands[] = {
+        {.when = "before_lane",
+         .lane = "subject",
+         .command = "./start subject",
+         .t_ns = -NS_PER_S,
+         .took_ns = NS_PER_S / 2,
+         .signal = INT64_MIN,
+         .output = "started\n"},
+        {.when = "after_lane",
+         .lane = "subject",
+         .command = "./stop subject",
+         .t_ns = NS_PER_S,
+         .took_ns = NS_PER_S,
+         .exit_code = INT64_MIN,
+         .signal = 15,
+         .timed_out = true},
+    };
     struct run_band *bands =
         calloc(s->lanes_n * s->bands_n * (size_t)s->replicates + 1, sizeof *bands);
     struct request q = {.s = s, .run = &run};
@@ -357,6 +374,8 @@ int specimen_write(struct specimen *s, struct error *err)
     if (receipt_start(&r, s->dir, &run, &s->client, err) < 0)
         goto out;
     run.bands = bands;
+    run.commands = commands;
+    run.commands_n = sizeof commands / sizeof *commands;
     if (add_bands(&q, r, bands, &run, err) < 0)
         goto out;
     if (s->finish) {

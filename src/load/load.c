@@ -32,6 +32,7 @@ struct load {
     struct receipt_run *receipt;
     struct load_wrappers *wrappers;
     struct load_rendering *rendering; /* of --wire completions; NULL */
+    struct lane_switch lanes_up;
 };
 
 static const struct corpus_counter *counter_of(const struct load *l)
@@ -43,6 +44,11 @@ static void note(const struct load *l, bool warning, const char *text)
 {
     if (l->options.progress.note)
         l->options.progress.note(l->options.progress.ctx, warning, text);
+}
+
+static bool stopped(const struct load *l)
+{
+    return l->options.stop && *l->options.stop;
 }
 
 /* Checks --------------------------------------------------------------------------------------- */
@@ -156,6 +162,34 @@ static void describe_tokenizer(struct load *l)
     corpus_counter_init(&l->counter, l->options.tokenizer, p->special_text);
 }
 
+/* Before the clock starts a lane that cannot be started ends the run. */
+static int enter_lane(void *ctx, size_t i, struct error *err)
+{
+    struct load *l = ctx;
+    struct lane_trouble trouble;
+
+    if (lane_switch_to(&l->lanes_up, i, &trouble, err) < 0)
+        return -1;
+    if (stopped(l))
+        return error_set(err, ERROR_INTERRUPTED, "interrupted before anything was measured");
+    if (!trouble.reason)
+        return 0;
+    error_set(err, ERROR_ENVIRONMENT, "%s", trouble.detail);
+    error_rule(err, trouble.reason);
+    return error_remedy(err, "run the command by hand; --lane-timeout allows it more time");
+}
+
+static int settle_form(struct load *l, const struct preflight_config *config, struct error *err)
+{
+    if (prompt_form_settle(l->lanes, l->options.lanes_n, &l->options.plan, config, err) < 0)
+        return -1;
+    for (size_t i = 0; i < l->options.lanes_n; i++) {
+        if (enter_lane(l, i, err) < 0 || preflight_complete(&l->lanes[i], config, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 static int ask_lanes(struct load *l, struct error *err)
 {
     struct preflight_config config = {
@@ -163,23 +197,25 @@ static int ask_lanes(struct load *l, struct error *err)
         .counter = counter_of(l),
         .tokenizer = l->options.tokenizer,
         .progress = &l->options.progress,
+        .enter = enter_lane,
+        .enter_ctx = l,
     };
 
     for (size_t i = 0; i < l->options.lanes_n; i++) {
         if (load_lane_init(&l->lanes[i], &l->options.lanes[i], &l->options.plan, err) < 0)
             return -1;
         l->lanes[i].rendering = l->rendering;
-        if (preflight_identify(&l->lanes[i], &config, err) < 0)
-            return -1;
     }
-    if (l->rendering &&
-        prompt_form_settle(l->lanes, l->options.lanes_n, &l->options.plan, &config, err) < 0)
-        return -1;
     for (size_t i = 0; i < l->options.lanes_n; i++) {
-        if (preflight_complete(&l->lanes[i], &config, err) < 0)
+        /* one turn for both questions, unless all lanes must agree on a form in between */
+        if (enter_lane(l, i, err) < 0 || preflight_identify(&l->lanes[i], &config, err) < 0 ||
+            (!l->rendering && preflight_complete(&l->lanes[i], &config, err) < 0))
             return -1;
-        l->lane_records[i] = l->lanes[i].record;
     }
+    if (l->rendering && settle_form(l, &config, err) < 0)
+        return -1;
+    for (size_t i = 0; i < l->options.lanes_n; i++)
+        l->lane_records[i] = l->lanes[i].record;
     return 0;
 }
 
@@ -195,6 +231,8 @@ static int ask_wrappers(struct load *l, struct error *err)
         .templates_n = o->templates_n,
         .progress = &o->progress,
         .arena = &l->arena,
+        .enter = enter_lane,
+        .enter_ctx = l,
     };
 
     if (o->no_probe || !o->tokenizer || strcmp(o->plan.wire, "chat") != 0)
@@ -219,7 +257,7 @@ static int ask_reuse(struct load *l, struct error *err)
         };
         bool kept = false;
         char text[192];
-        if (reuse_ask(&l->lanes[i], &source, &kept, err) < 0)
+        if (enter_lane(l, i, err) < 0 || reuse_ask(&l->lanes[i], &source, &kept, err) < 0)
             return -1;
         if (kept)
             continue;
@@ -243,6 +281,15 @@ int load_prepare(struct load **out, const struct load_options *options, struct e
         return error_no_memory(err);
     l->options = *options;
     arena_init(&l->arena, TEXTS_MAX);
+    l->lanes_up = (struct lane_switch){
+        .lanes = l->lanes,
+        .progress = &l->options.progress,
+        .stop = l->options.stop,
+        .timeout_ns = l->options.lane_timeout_ns,
+        .up = RUN_LANES_MAX,
+    };
+    memcpy(l->lanes_up.commands, l->options.commands, sizeof l->lanes_up.commands);
+    arena_init(&l->lanes_up.arena, TEXTS_MAX);
     if (load_check(&l->options, err) < 0 || raise_open_files(&l->options.plan, err) < 0 ||
         make_nonce(&l->options.plan, err) < 0)
         goto fail;
@@ -272,6 +319,11 @@ void load_free(struct load *l)
 {
     if (!l)
         return;
+    /* after a failure too no server is left behind */
+    struct error ignored = {0};
+    if (l->lanes_up.timeout_ns)
+        (void)!lane_switch_leave(&l->lanes_up, &ignored);
+    lane_switch_release(&l->lanes_up);
     receipt_run_free(l->receipt);
     wrappers_free(l->wrappers);
     rendering_close(l->rendering);
@@ -340,11 +392,6 @@ int load_example(const struct load_options *options, size_t i, struct buf *out, 
 
 /* Measuring ------------------------------------------------------------------------------------ */
 
-static bool stopped(const struct load *l)
-{
-    return l->options.stop && *l->options.stop;
-}
-
 /* At least so long from the beginning of step i on. */
 static int64_t left_from(const struct load *l, size_t i)
 {
@@ -380,11 +427,16 @@ static int measure_band_of(struct load *l, const struct drive_config *config, st
     const volatile sig_atomic_t *stop = l->options.stop;
     struct buf said = BUF_INIT(SERVER_SAID_MAX);
     struct server_watch watch = {0};
+    struct lane_trouble trouble;
     char detail[SERVER_DETAIL_MAX];
     struct arena arena;
     bool capped;
     int rc = -1;
 
+    if (lane_switch_to(&l->lanes_up, b->lane, &trouble, err) < 0)
+        return -1;
+    if (trouble.reason)
+        return drive_skip(config, b, trouble.reason, trouble.detail, err);
     arena_init(&arena, TEXTS_MAX);
     if (server_watch_begin(&watch, config->lane, b->band, stop, &arena, &capped, detail, err) < 0)
         goto out;
@@ -472,6 +524,19 @@ out:
     return rc;
 }
 
+/* With times since the run's zero, as all others; those before the clock are negative. */
+static const struct run_command *commands_of(struct load *l)
+{
+    size_t n = l->lanes_up.n;
+    struct run_command *list = arena_array(&l->arena, n + 1, sizeof *list);
+
+    for (size_t i = 0; list && i < n; i++) {
+        list[i] = l->lanes_up.list[i];
+        list[i].t_ns -= l->options.plan.t_zero_mono_ns;
+    }
+    return list;
+}
+
 int load_measure(struct load *l, struct load_outcome *out, struct error *err)
 {
     struct run_record record;
@@ -490,7 +555,13 @@ int load_measure(struct load *l, struct load_outcome *out, struct error *err)
     }
     if (stopped(l))
         note(l, true, "interrupted: what was measured is kept");
+    if (lane_switch_leave(&l->lanes_up, err) < 0)
+        return -1;
     record = record_of(l, clock_real_ns());
+    record.commands_n = l->lanes_up.n;
+    record.commands = commands_of(l);
+    if (!record.commands)
+        return error_no_memory(err);
     out->interrupted = record.interrupted;
     return receipt_finish(l->receipt, &record, &out->result, err);
 }

@@ -19,6 +19,7 @@
 #include "corpus/counter.h"
 #include "load/lane.h"
 #include "load/progress.h"
+#include "load/switch.h"
 #include "receipt/receipt.h"
 
 struct load_options {
@@ -29,7 +30,9 @@ struct load_options {
     const struct tokenizer *tokenizer;           /* NULL with COUNT_SERVER_USAGE */
     const struct chat_named_template *templates; /* that lanes may be using; borrowed */
     size_t templates_n;
-    bool no_probe;   /* do not ask what the lanes put around prompts */
+    bool no_probe;                                /* do not ask what the lanes put around prompts */
+    struct lane_commands commands[RUN_LANES_MAX]; /* by lane */
+    int64_t lane_timeout_ns;                      /* of each of them */
     int64_t burn_ns; /* spin that long before every read: to see a client refused; 0 */
     /* Take the real clock to be set forward by so much when a window opens: to see a band marked;
      * 0. */

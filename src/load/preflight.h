@@ -26,6 +26,9 @@ struct preflight_config {
     const struct corpus_counter *counter; /* NULL */
     const struct tokenizer *tokenizer;    /* NULL */
     const struct load_progress *progress; /* NULL */
+    /* Called before lane i is talked to, where several are in one go; -1 ends it. NULL. */
+    int (*enter)(void *ctx, size_t lane, struct error *err);
+    void *enter_ctx;
 };
 
 int preflight_identify(struct load_lane *lane, const struct preflight_config *config,

@@ -178,7 +178,8 @@ static int run(struct probe *p, struct error *err)
         count_bodies(p, err) < 0)
         return -1;
     for (size_t i = 0; i < p->options.lanes_n; i++)
-        if (open_lane(p, i, err) < 0)
+        if ((p->options.enter && p->options.enter(p->options.enter_ctx, i, err) < 0) ||
+            open_lane(p, i, err) < 0)
             return -1;
     if (make_hypotheses(p, err) < 0)
         return -1;

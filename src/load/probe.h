@@ -33,6 +33,9 @@ struct probe_options {
     struct str prompt;  /* the workload's own first one; "" */
     int64_t timeout_ns; /* of one request; 0: 120 s */
     const struct jinja_time *now;
+    /* Called before a lane is talked to; -1 ends the probe. NULL. */
+    int (*enter)(void *ctx, size_t lane, struct error *err);
+    void *enter_ctx;
     bool only_wrapper; /* leave out how it streams, repeats and stops */
 };
 

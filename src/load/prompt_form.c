@@ -241,7 +241,8 @@ static int settle_all(struct settling *s, size_t n, bool ids, bool *all, struct 
 {
     *all = true;
     for (size_t i = 0; i < n; i++) {
-        if (try_form(&s[i], ids, err) < 0)
+        const struct preflight_config *c = s[i].config;
+        if ((c->enter && c->enter(c->enter_ctx, i, err) < 0) || try_form(&s[i], ids, err) < 0)
             return -1;
         if (ids && !takes_ids(&s[i])) {
             tell_no_ids(&s[i]);

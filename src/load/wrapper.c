@@ -139,6 +139,8 @@ static int ask(struct load_wrappers *w, const struct wrappers_config *config, st
         .tokenizer = config->tokenizer,
         .now = &w->now,
         .only_wrapper = true,
+        .enter = config->enter,
+        .enter_ctx = config->enter_ctx,
     };
 
     chat_time_local(&w->now, clock_real_ns());

@@ -25,6 +25,8 @@ struct wrappers_config {
     const struct tokenizer *tokenizer;
     const struct chat_named_template *templates; /* beside the tokenizer's and the servers' own */
     size_t templates_n;
+    int (*enter)(void *ctx, size_t lane, struct error *err); /* of probe_options */
+    void *enter_ctx;
     const struct load_progress *progress; /* is told why two lanes differ */
     struct arena *arena;                  /* of the lanes' records */
 };

@@ -151,6 +151,21 @@ static int put_head(struct composer *c, bool with_keys, struct error *err)
     return put_lanes(c, with_keys, err);
 }
 
+static void put_commands(struct composer *c)
+{
+    const struct run_record *run = c->p->run;
+    char path[FORM_PATH_MAX];
+    json_key(&c->w, "commands");
+    json_begin_array(&c->w);
+    for (size_t i = 0; i < run->commands_n; i++) {
+        snprintf(path, sizeof path, "commands.%zu", i);
+        json_begin_object(&c->w);
+        form_write(&form_command, &run->commands[i], path, &c->nulls, &c->w);
+        json_end_object(&c->w);
+    }
+    json_end_array(&c->w);
+}
+
 static void put_band(struct composer *c, size_t i)
 {
     const struct run_record *run = c->p->run;
@@ -258,6 +273,7 @@ static int put_all(struct composer *c, struct error *err)
         return -1;
     json_key(&c->w, "metrics_version");
     json_put_i64(&c->w, METRICS_VERSION);
+    put_commands(c);
     json_key(&c->w, "bands");
     json_begin_array(&c->w);
     for (size_t i = 0; i < run->bands_n; i++)

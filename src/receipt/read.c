@@ -310,6 +310,24 @@ static int read_bands(struct reader *rd)
     return 0;
 }
 
+static int read_commands(struct reader *rd)
+{
+    struct receipt_read *r = rd->r;
+    const struct json *list = child(r->doc, "commands");
+    char path[FORM_PATH_MAX];
+    if (!json_is(list, JSON_ARRAY) || list->n > RECEIPT_FILES_MAX)
+        return form_refuse(rd->err, list, "", "commands", "is no list of commands");
+    struct run_command *commands = arena_array(&r->arena, list->n + 1, sizeof *commands);
+    for (size_t i = 0; commands && i < list->n; i++) {
+        snprintf(path, sizeof path, "commands.%zu", i);
+        if (form_read(&form_command, &commands[i], &list->items[i], path, &r->arena, rd->err) < 0)
+            return -1;
+    }
+    r->run.commands = commands;
+    r->run.commands_n = list->n;
+    return arena_check(&r->arena, "the receipt", rd->err);
+}
+
 static int read_files(struct reader *rd)
 {
     struct receipt_read *r = rd->r;
@@ -376,8 +394,10 @@ static int read_all(struct reader *rd, bool complete)
         return -1;
     if (!complete)
         return 0;
-    return read_bands(rd) < 0 || read_files(rd) < 0 || read_ledger(rd) < 0 || read_tail(rd) < 0 ? -1
-                                                                                                : 0;
+    return read_commands(rd) < 0 || read_bands(rd) < 0 || read_files(rd) < 0 ||
+                   read_ledger(rd) < 0 || read_tail(rd) < 0
+               ? -1
+               : 0;
 }
 
 static int parse_doc(struct receipt_read *r, struct str text, struct error *err)

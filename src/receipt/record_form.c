@@ -5,6 +5,7 @@
 #define PLAN(member) offsetof(struct run_plan, member)
 #define LANE(member) offsetof(struct run_lane, member)
 #define BAND(member) offsetof(struct run_band, member)
+#define COMMAND(member) offsetof(struct run_command, member)
 #define SERVER(member) offsetof(struct run_server, member)
 #define CLOCK(member) offsetof(struct run_clock, member)
 #define LOAD(member) offsetof(struct run_client_load, member)
@@ -150,6 +151,19 @@ static const struct form_member band_server_members[] = {
     {"gpu_memory_share", FORM_LOAD, SERVER(gpu_memory_share), "server_silent"},
 };
 FORM(form_band_server, band_server_members);
+
+static const struct form_member command_members[] = {
+    {"when", FORM_STR, COMMAND(when), NULL},
+    {"lane", FORM_STR, COMMAND(lane), NULL},
+    {"command", FORM_STR, COMMAND(command), NULL},
+    {"t_ms", FORM_TIME, COMMAND(t_ns), NULL},
+    {"took_ms", FORM_SPAN, COMMAND(took_ns), NULL},
+    {"exit_code", FORM_INT, COMMAND(exit_code), "ended_by_signal"},
+    {"signal", FORM_INT, COMMAND(signal), "ended_by_itself"},
+    {"timed_out", FORM_BOOL, COMMAND(timed_out), NULL},
+    {"output", FORM_STR, COMMAND(output), "nothing_printed"},
+};
+FORM(form_command, command_members);
 
 static const struct form_member band_time_members[] = {
     {"start_ms", FORM_TIME, BAND(t_start_ns), "never_reached"},

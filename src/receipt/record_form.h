@@ -19,6 +19,8 @@ extern const struct form form_clock, form_corpus, form_request, form_rendering, 
 extern const struct form form_lane, form_client_load;
 /* Over struct run_clock. */
 extern const struct form form_band_clock;
+/* Over struct run_command. */
+extern const struct form form_command;
 /* Over struct run_server. */
 extern const struct form form_band_server;
 /* Over struct run_band: its times, and what the loop said. */

@@ -35,6 +35,23 @@ struct receipt_run {
     struct measure measure;
 };
 
+static int redact_commands(struct run_record *out, const struct run_record *run,
+                           struct arena *arena, struct error *err)
+{
+    struct run_command *list = arena_array(arena, run->commands_n + 1, sizeof *list);
+    for (size_t i = 0; list && i < run->commands_n; i++) {
+        struct run_command *c = &list[i];
+        *c = run->commands[i];
+        c->command = redact_word(str_of(c->command), arena);
+        c->output = c->output ? redact_word(str_of(c->output), arena) : NULL;
+        if (!c->command || (run->commands[i].output && !c->output))
+            return arena->failed ? arena_check(arena, "the lane commands", err)
+                                 : error_set(err, ERROR_LIMIT, "a lane command is too long");
+    }
+    out->commands = list;
+    return arena_check(arena, "the lane commands", err);
+}
+
 /* A copy of the record without secrets. Its lanes lie in the arena. */
 static int redact_record(struct run_record *out, const struct run_record *run, struct arena *arena,
                          struct error *err)
@@ -52,7 +69,7 @@ static int redact_record(struct run_record *out, const struct run_record *run, s
             return error_no_memory(err);
     }
     out->lanes = lanes;
-    return 0;
+    return redact_commands(out, run, arena, err);
 }
 
 static int write_in(const char *dir, const char *name, struct str text, struct error *err)

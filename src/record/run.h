@@ -162,12 +162,25 @@ struct run_band {
     char sample_sha256[SHA256_HEX]; /* of the stored bytes */
 };
 
+/* A command that started or stopped a lane's server, as it was run. */
+struct run_command {
+    const char *when; /* "before_lane", "after_lane" */
+    const char *lane; /* its role */
+    const char *command;
+    int64_t t_ns, took_ns;
+    int64_t exit_code, signal; /* INT64_MIN: ended by a signal; by itself */
+    bool timed_out;
+    const char *output; /* the last of what it printed; NULL: nothing */
+};
+
 struct run_record {
     struct run_plan plan;
     const struct run_lane *lanes;
     size_t lanes_n;
     const struct run_band *bands;
     size_t bands_n;
+    const struct run_command *commands; /* in the order in which they were run */
+    size_t commands_n;
     int64_t t_start_real_ns, t_end_real_ns;
     bool interrupted;
     const char *const *argv; /* command line with secrets taken out */

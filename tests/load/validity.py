@@ -7,6 +7,7 @@ Beside end_to_end.py, whose servers and checks it uses. Output is TAP.
 """
 import json
 import os
+import socket
 import sys
 import urllib.request
 
@@ -182,9 +183,109 @@ def test_admission_capped():
            "FAILED digests" in " ".join(out.split())), (4, True, True))
 
 
+SCRIPT = """#!/bin/sh
+# start|stop, for the lane in $TALLY_LANE: one server at a time, as on one GPU
+case $1 in
+start)
+    [ ! -e up ] || { echo "$(cat up) still holds the GPU"; exit 9; }
+    echo $TALLY_LANE >up
+    case $TALLY_LANE in subject) port=$2 ;; *) port=$3 ;; esac
+    "$SIM" --tokenizer "$TOKENIZER" --model demo --port $port --decode-base 2ms \\
+        --decode-per-seq 0ms --loading 300ms >/dev/null 2>&1 &
+    echo $! >pid
+    echo "started $TALLY_LANE at $TALLY_LANE_URL" ;;
+stop)
+    kill $(cat pid) && rm up pid ;;
+esac
+"""
+
+
+def free_port():
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        return s.getsockname()[1]
+
+
+def test_lane_commands():
+    """Servers that share a GPU: at no time two of them are up, and none is left behind."""
+    with open("lane.sh", "w") as f:
+        f.write(SCRIPT)
+    ports = free_port(), free_port()
+    os.environ.update(SIM=e2e.SIM, TOKENIZER=e2e.TOKENIZER)
+    start = f"sh lane.sh start {ports[0]} {ports[1]}"
+    lanes = ["--lane", f"subject=http://127.0.0.1:{ports[0]}",
+             "--lane", f"comparator=http://127.0.0.1:{ports[1]}"]
+    code, _, err = run("shared", *lanes, "--bands", "1", "--replicates", "2", "--requests", "3",
+                       "--max-tokens", "4", "--before-lane", start, "--after-lane",
+                       "sh lane.sh stop", "--lane-timeout", "60s")
+    check("lane commands: measured", e2e.measured_or_busy(code), True)
+    if not e2e.measured_or_busy(code):
+        print("# " + err.replace("\n", "\n# "))
+        return
+    r = receipt("shared")
+    commands = r["commands"]
+    check("lane commands: each lane is stopped before the other starts, and at the end",
+          [(c["when"], c["lane"]) for c in commands],
+          [x for lane in switches(r, commands) for x in (("before_lane", lane),
+                                                         ("after_lane", lane))])
+    check("lane commands: all of them ended well", {(c["exit_code"], c["signal"], c["timed_out"])
+                                                    for c in commands}, {(0, None, False)})
+    check("lane commands: what they printed is kept", commands[0]["output"],
+          f"started subject at http://127.0.0.1:{ports[0]}\n")
+    check("lane commands: what was run stands there", commands[0]["command"], start)
+    inside = [c for c in commands if c["t_ms"] >= 0 and any(
+        b["start_ms"] < c["t_ms"] < b["drained_ms"] for b in r["bands"])]
+    check("lane commands: none is run within a band", inside, [])
+    check("lane commands: B A in even replicates needs no switch between them",
+          [b["lane"] for b in r["bands"]], ["subject", "comparator", "comparator", "subject"])
+    check("lane commands: nothing is left behind", (os.path.exists("up"), os.path.exists("pid")),
+          (False, False))
+    check("lane commands: every request is ok", {s["outcome"] for s in e2e.samples("shared")},
+          {"ok"})
+    check("lane commands: it verifies", e2e.tally("verify", "shared")[0], 0)
+
+
+def switches(r, commands):
+    """The lanes that were up, in order: before the clock as often as it was asked, then as measured."""
+    before = [c["lane"] for c in commands if c["when"] == "before_lane" and c["t_ms"] < 0]
+    up = before[-1]
+    for band in r["bands"]:
+        if band["lane"] != up:
+            before.append(band["lane"])
+        up = band["lane"]
+    return before
+
+
+def test_lane_commands_that_fail():
+    with Server("--profile", "llama-server", *FAST) as a:
+        code, _, err = run("unstarted", "--lane", a.url, "--before-lane", "echo no GPU; exit 3")
+        check("a command that fails before the clock ends the run",
+              (code, "--before-lane of subject ended with exit code 3: no GPU" in err,
+               os.path.exists("unstarted")), (5, True, False))
+        code, _, err = run("hung", "--lane", a.url, "--before-lane", "sleep 600",
+                           "--lane-timeout", "200ms")
+        check("one that hangs is ended", (code, "did not end within 0.200 s" in err), (5, True))
+        # Twice it is started before the clock (first completion, connections), then for its band.
+        command = "echo >>starts; [ $(wc -l <starts) -le 2 ] || exit 4"
+        with Server("--profile", "vllm", *FAST) as b:
+            code, _, _ = run("later", "--lane", f"subject={a.url}", "--lane",
+                             f"comparator={b.url}", "--bands", "1", "--replicates", "1",
+                             "--requests", "3", "--max-tokens", "4", "--before-lane",
+                             f"comparator={command}", "--no-probe")
+    r = receipt("later")
+    check("a command that fails later makes its band UNMEASURED, with its type",
+          [(b["lane"], b["loop"]["status"], b["loop"]["reason"]) for b in r["bands"]
+           if b["lane"] == "comparator"], [("comparator", "UNMEASURED", "before_lane_failed")])
+    check("the other lane is measured", r["bands"][0]["loop"]["status"], "PASS")
+    failed = [c for c in r["commands"] if c["exit_code"] == 4]
+    check("what failed stands in the receipt", len(failed), 1)
+    check("it is told why", "exit code 4" in r["bands"][1]["loop"]["detail"], True)
+
+
 def main():
     return e2e.main((test_slow_client, test_clock, test_redacted, test_http_facts,
-                     test_what_servers_say, test_admission_capped))
+                     test_what_servers_say, test_admission_capped, test_lane_commands,
+                     test_lane_commands_that_fail))
 
 
 if __name__ == "__main__":

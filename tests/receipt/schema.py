@@ -92,7 +92,7 @@ def strict(validator, value, what):
 def trimmed(receipt):
     """One band, one lane, one pair are enough to try every object."""
     small = copy.deepcopy(receipt)
-    for name in ("bands", "intervals", "pairs", "files", "refusals", "lanes"):
+    for name in ("commands", "bands", "intervals", "pairs", "files", "refusals", "lanes"):
         small[name] = small[name][:1]
     return small
 

@@ -1,4 +1,5 @@
-/* What is taken from a server's own words: each kind's, and nothing from what is not of its form. */
+/* What is taken from a server's own words: each kind's, and nothing from what is not of its form.
+ */
 #include "receipt/server_said.h"
 
 #include <setjmp.h>
@@ -164,7 +165,8 @@ static void configurations(void **state)
     assert_int_equal(s.slots, 3);
     assert_int_equal(s.gpu_layers_requested, -1); /* all of them, as llama.cpp spells it */
     assert_int_equal(s.gpu_layers_resolved, 12);
-    say_before(&ollama, "/api/ps", "{\"models\":[{\"name\":\"m\",\"size\":400,\"size_vram\":100}]}");
+    say_before(&ollama, "/api/ps",
+               "{\"models\":[{\"name\":\"m\",\"size\":400,\"size_vram\":100}]}");
     assert_true(read_words(&ollama).gpu_memory_share == 0.25);
     ollama.before_n = 0;
     say_before(&ollama, "/api/ps",
@@ -250,8 +252,8 @@ static void limits(void **state)
             many[i] = answer("/version", "{}");
         buf_reset(&text);
         assert_int_equal(
-            server_said_write(&text, &(struct server_said){many, SERVER_ANSWERS_MAX + over, NULL, 0},
-                              &err),
+            server_said_write(
+                &text, &(struct server_said){many, SERVER_ANSWERS_MAX + over, NULL, 0}, &err),
             0);
         assert_int_equal(server_said_read(&out, buf_str(&text), &err), over ? -1 : 0);
     }
@@ -262,9 +264,12 @@ static void limits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_said),    cmocka_unit_test(a_real_llama_server),
-        cmocka_unit_test(metrics_of_each), cmocka_unit_test(configurations),
-        cmocka_unit_test(what_is_not_of_its_form), cmocka_unit_test(documents_that_are_none),
+        cmocka_unit_test(nothing_said),
+        cmocka_unit_test(a_real_llama_server),
+        cmocka_unit_test(metrics_of_each),
+        cmocka_unit_test(configurations),
+        cmocka_unit_test(what_is_not_of_its_form),
+        cmocka_unit_test(documents_that_are_none),
         cmocka_unit_test(limits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
