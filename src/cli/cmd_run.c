@@ -11,8 +11,10 @@
 #include "cli/run_args.h"
 #include "cli/run_evidence.h"
 #include "cli/run_progress.h"
+#include "cli/sim_child.h"
 #include "codec/json_write.h"
 #include "codec/yaml.h"
+#include "load/calibrate.h"
 #include "load/load.h"
 #include "load/schedule.h"
 #include "record/workload.h"
@@ -264,6 +266,7 @@ static int measure(struct cli *cli, struct run_inputs *in, const struct run_args
     struct load_outcome outcome = {0};
     struct run_progress progress;
     struct run_evidence evidence = {0};
+    struct sim_child sim = {0};
     struct load *load = NULL;
     int rc = -1;
 
@@ -275,6 +278,11 @@ static int measure(struct cli *cli, struct run_inputs *in, const struct run_args
     in->options.stop = &stop;
     if (run_evidence_open(&evidence, a, &in->options, err) < 0)
         goto out;
+    if (a->calibrate) {
+        if (sim_child_start(&sim, CALIBRATE_RATE, err) < 0)
+            goto out;
+        in->options.calibrate_url = sim.url;
+    }
     if (in->differs[0]) {
         char text[320];
         snprintf(text, sizeof text, "not %s any more (%s): the receipt will say custom",
@@ -306,6 +314,7 @@ static int measure(struct cli *cli, struct run_inputs *in, const struct run_args
                              : status_exit_code(outcome.result.status);
 out:
     run_progress_end(&progress);
+    sim_child_stop(&sim);
     run_evidence_release(&evidence);
     load_free(load);
     return rc;

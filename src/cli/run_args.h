@@ -33,7 +33,7 @@ struct run_args {
     struct option_repeated templates;
     const char *out, *sign, *ledger, *same_model;
     struct option_list looks;
-    bool redact_text, dry_run, json, quiet;
+    bool calibrate, redact_text, dry_run, json, quiet;
     struct option_repeated before_lane, after_lane;
     int64_t lane_timeout_ns;
     int64_t burn_ns, clock_step_ns;

@@ -120,6 +120,9 @@ const struct option run_options[] = {
      .help = "with --ledger: replicates in all at which it may be looked, such as 6,12, declared "
              "with the first run"},
 
+    {"calibrate", OPTION_FLAG, A(calibrate),
+     .help = "measure first what this client itself costs and errs on this machine, against "
+             "tally-sim --null; it stands in the receipt"},
     {"redact-text", OPTION_FLAG, A(redact_text),
      .help = "leave every text out of the samples, as well as token ids and what servers said in "
              "errors; counts of output tokens cannot be verified then"},

@@ -35,6 +35,8 @@ const struct mutation mutations[] = {
      "\"close_ms\": 12000.000000", "\"close_ms\": 11000.000000"},
     {"window shortened", VERIFY_PROTOCOL, MUTATE_TEXT, true, RECEIPT, NULL,
      "\"close_ms\": 12000.000000", "\"close_ms\": 11999.000000"},
+    {"the client made faster", VERIFY_CALIBRATION, MUTATE_NUMBER, true, RECEIPT,
+     "\"user_error_ms\"", "\"p99\": ", NULL},
     {"slots written up", VERIFY_SERVER, MUTATE_NUMBER, true, RECEIPT, "\"server\"",
      "\"slots\": ", NULL},
     {"a key missing", VERIFY_PRESENT, MUTATE_TEXT, true, RECEIPT, "\"counts\"",

@@ -306,6 +306,49 @@ static int add_bands(struct request *q, struct receipt_run *r, struct run_band *
     return 0;
 }
 
+/* One stream of a client that stamps every token 50 us after it was sent. */
+static int keep_floor(struct receipt_run *r, struct run_record *run, struct error *err)
+{
+    struct sample_read_stamp reads[TOKENS];
+    struct sample_event events[TOKENS + 1];
+    char text[TOKENS][24];
+    struct sample one;
+    sample_init(&one);
+    one.lane = STR("floor");
+    one.band = one.replicate = 1;
+    one.phase = PHASE_WINDOW;
+    one.t_issue_ns = 1000;
+    one.t_sent_ns = 2000;
+    one.http_status = 200;
+    one.saw_finish = true;
+    for (int k = 0; k < TOKENS; k++) {
+        int64_t sent_ns = (k + 1) * 10 * NS_PER_MS;
+        reads[k] = (struct sample_read_stamp){sent_ns + 50000, TIME_NONE, sent_ns + 20000, 180};
+        snprintf(text[k], sizeof text[k], "%lld", (long long)(sent_ns + run->plan.t_zero_mono_ns));
+        sample_event_init(&events[k]);
+        events[k].read = (uint32_t)k;
+        events[k].kind = EVENT_TEXT;
+        events[k].text = str_of(text[k]);
+    }
+    sample_event_init(&events[TOKENS]);
+    events[TOKENS].read = TOKENS - 1;
+    events[TOKENS].kind = EVENT_FINISH;
+    events[TOKENS].finish_reason = STR("length");
+    one.reads = reads;
+    one.reads_n = TOKENS;
+    one.events = events;
+    one.events_n = TOKENS + 1;
+    one.t_first_byte_ns = reads[0].t_user_ns;
+    one.t_end_ns = reads[TOKENS - 1].t_user_ns;
+    run->calibration = (struct run_calibration){
+        .streams = 1,
+        .tokens = TOKENS,
+        .rate = 100,
+        .client = {2 * NS_PER_MS, COUNT_NONE, 90 * NS_PER_MS, NS_PER_MS, 2000, 9000, 30000},
+    };
+    return receipt_calibration_keep(r, &run->calibration, &one, 1, err);
+}
+
 static void keep_result(struct specimen *s)
 {
     size_t at = 0;
@@ -372,6 +415,8 @@ int specimen_write(struct specimen *s, struct error *err)
     if (s->change_plan)
         s->change_plan(s->ctx, &run.plan, lanes);
     if (receipt_start(&r, s->dir, &run, &s->client, err) < 0)
+        goto out;
+    if (keep_floor(r, &run, err) < 0)
         goto out;
     run.bands = bands;
     run.commands = commands;

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/random.h"
+#include "load/calibrate.h"
 #include "load/drive.h"
 #include "load/preflight.h"
 #include "load/prompt_form.h"
@@ -18,6 +19,7 @@
 #include "record/workload.h"
 
 #define FILES_BESIDE 64 /* open files that are no connections */
+#define CALIBRATE_ARENA_MAX ((size_t)1 << 30)
 #define TEXTS_MAX ((size_t)64 << 20)
 
 struct load {
@@ -33,6 +35,7 @@ struct load {
     struct load_wrappers *wrappers;
     struct load_rendering *rendering; /* of --wire completions; NULL */
     struct lane_switch lanes_up;
+    struct run_calibration calibration;
 };
 
 static const struct corpus_counter *counter_of(const struct load *l)
@@ -499,6 +502,7 @@ static struct run_record record_of(const struct load *l, int64_t end_real_ns)
         .bands_n = l->bands_n,
         .t_start_real_ns = l->options.plan.t_zero_real_ns,
         .t_end_real_ns = end_real_ns,
+        .calibration = l->calibration,
         .interrupted = stopped(l),
         .argv = (const char *const *)l->options.argv,
         .argc = (size_t)l->options.argc,
@@ -524,6 +528,36 @@ out:
     return rc;
 }
 
+/* What the client itself costs and errs, with as many streams as the largest band has. */
+static int measure_floor(struct load *l, struct error *err)
+{
+    const struct run_plan *p = &l->options.plan;
+    int32_t most = p->bands[p->bands_n - 1];
+    const struct calibrate_config config = {
+        .url = l->options.calibrate_url,
+        .streams = most < CALIBRATE_STREAMS_MAX ? most : CALIBRATE_STREAMS_MAX,
+        .zero_ns = p->t_zero_mono_ns,
+        .user_time_only = strcmp(p->time_source, "user") == 0,
+        .burn_ns = l->options.burn_ns,
+        .stop = l->options.stop,
+    };
+    struct run_calibration calibration;
+    struct sample *samples;
+    struct arena arena;
+    size_t n;
+    int rc;
+
+    note(l, false, "calibrating: this client against a server that only tells the time");
+    arena_init(&arena, CALIBRATE_ARENA_MAX);
+    rc = calibrate(&config, &samples, &n, &calibration, &arena, err);
+    if (rc == 0)
+        rc = receipt_calibration_keep(l->receipt, &calibration, samples, n, err);
+    if (rc == 0)
+        l->calibration = calibration;
+    arena_release(&arena);
+    return rc;
+}
+
 /* With times since the run's zero, as all others; those before the clock are negative. */
 static const struct run_command *commands_of(struct load *l)
 {
@@ -546,6 +580,8 @@ int load_measure(struct load *l, struct load_outcome *out, struct error *err)
     record = record_of(l, 0);
     if (start_receipt(l, &record, err) < 0)
         return -1;
+    if (l->options.calibrate_url && measure_floor(l, err) < 0)
+        return error_wrap(err, "--calibrate");
     for (size_t i = 0; i < l->steps_n && !stopped(l); i++) {
         if (i > 0)
             clock_sleep_until_ns(clock_mono_ns() + l->options.plan.cooldown_ns,

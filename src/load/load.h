@@ -33,7 +33,8 @@ struct load_options {
     bool no_probe;                                /* do not ask what the lanes put around prompts */
     struct lane_commands commands[RUN_LANES_MAX]; /* by lane */
     int64_t lane_timeout_ns;                      /* of each of them */
-    int64_t burn_ns; /* spin that long before every read: to see a client refused; 0 */
+    const char *calibrate_url; /* of a tally-sim --null --stamp: measure the floor there; NULL */
+    int64_t burn_ns;           /* spin that long before every read: to see a client refused; 0 */
     /* Take the real clock to be set forward by so much when a window opens: to see a band marked;
      * 0. */
     int64_t clock_step_ns;

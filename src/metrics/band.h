@@ -42,6 +42,9 @@ int band_client(struct band_work *w, struct error *err) TALLY_MUST_CHECK;
  * are sorted in place. Without values the metric is null{none}. */
 int band_summarize(struct metrics_metric *m, int64_t *values, size_t n, enum metrics_reason none,
                    struct error *err) TALLY_MUST_CHECK;
+/* Sorts v in place. */
+int band_lag(struct client_lag *out, int64_t *v, size_t n, struct error *err) TALLY_MUST_CHECK;
+int64_t band_read_lag(const struct sample_read_stamp *r); /* COUNT_NONE without a lower bound */
 void band_null(struct metrics_metric *m, enum metrics_reason why);
 void band_set_percentile(struct metrics_stat *stat, enum metrics_stat_id id, const int64_t *sorted,
                          size_t n);

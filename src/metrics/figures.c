@@ -2,7 +2,7 @@
 #include "metrics/band.h"
 #include "stats/quantile.h"
 
-static int lag(struct client_lag *out, int64_t *v, size_t n, struct error *err)
+int band_lag(struct client_lag *out, int64_t *v, size_t n, struct error *err)
 {
     *out = (struct client_lag){(int64_t)n, COUNT_NONE, COUNT_NONE, COUNT_NONE, COUNT_NONE, 0};
     if (n == 0)
@@ -39,7 +39,7 @@ static int64_t send_lag(const struct sample *s)
  * kernel stamps with was set meanwhile, nobody knows it. What the kernel had by t_kernel cannot
  * have come later: a lower bound above it (a wake-up slower than the calibrated one) is no bound.
  */
-static int64_t read_lag(const struct sample_read_stamp *r)
+int64_t band_read_lag(const struct sample_read_stamp *r)
 {
     int64_t lower = r->t_lower_ns;
     if (lower == TIME_NONE)
@@ -83,12 +83,14 @@ static int stamps(struct band_work *w, struct error *err)
         if (late != COUNT_NONE)
             sent[sends++] = late;
         for (size_t k = 0; k < s->reads_n && w->facts->clock_steps <= 0; k++)
-            if (read_lag(&s->reads[k]) != COUNT_NONE)
-                lags[n++] = read_lag(&s->reads[k]);
+            if (band_read_lag(&s->reads[k]) != COUNT_NONE)
+                lags[n++] = band_read_lag(&s->reads[k]);
         count_shared_reads(s, &with, &several);
     }
     c->multi_event_share = with > 0 ? (double)several / (double)with : -1;
-    return lag(&c->send_lag, sent, sends, err) < 0 || lag(&c->read_lag, lags, n, err) < 0 ? -1 : 0;
+    return band_lag(&c->send_lag, sent, sends, err) < 0 || band_lag(&c->read_lag, lags, n, err) < 0
+               ? -1
+               : 0;
 }
 
 static double share(int64_t cpu_ns, int64_t wait_ns, int64_t wall_ns)

@@ -151,6 +151,62 @@ static int put_head(struct composer *c, bool with_keys, struct error *err)
     return put_lanes(c, with_keys, err);
 }
 
+static void put_lag(struct composer *c, const char *name, const struct client_lag *lag)
+{
+    char path[FORM_PATH_MAX];
+    if (lag->n <= 0) {
+        snprintf(path, sizeof path, "calibration.%s", name);
+        put_null(c, name, path, "no_stamps");
+        return;
+    }
+    json_key(&c->w, name);
+    json_begin_object(&c->w);
+    json_key(&c->w, "n");
+    json_put_i64(&c->w, lag->n);
+    json_key(&c->w, "p50");
+    json_put_ms(&c->w, lag->p50_ns);
+    json_key(&c->w, "p99");
+    json_put_ms(&c->w, lag->p99_ns);
+    json_key(&c->w, "max");
+    json_put_ms(&c->w, lag->max_ns);
+    json_end_object(&c->w);
+}
+
+static void put_calibration(struct composer *c)
+{
+    const struct run_calibration *k = &c->p->run->calibration;
+    const struct metrics_floor *f = c->p->floor;
+    if (!k->file || !f) {
+        put_null(c, "calibration", "calibration", "not_asked");
+        return;
+    }
+    json_key(&c->w, "calibration");
+    json_begin_object(&c->w);
+    form_write(&form_calibration, k, "calibration", &c->nulls, &c->w);
+    json_key(&c->w, "client_load");
+    json_begin_object(&c->w);
+    form_write(&form_client_load, &k->client, "calibration.client_load", &c->nulls, &c->w);
+    json_end_object(&c->w);
+    json_key(&c->w, "requests");
+    json_put_i64(&c->w, f->requests);
+    json_key(&c->w, "ok");
+    json_put_i64(&c->w, f->requests_ok);
+    json_key(&c->w, "events");
+    json_put_i64(&c->w, f->events);
+    if (f->events > 0 && k->client.loop_cpu_ns >= 0) {
+        json_key(&c->w, "cpu_us_per_event");
+        json_put_real9(&c->w, (double)k->client.loop_cpu_ns / 1e3 / (double)f->events);
+    } else {
+        put_null(c, "cpu_us_per_event", "calibration.cpu_us_per_event", "no_stamps");
+    }
+    put_lag(c, "kernel_error_ms", &f->kernel_error);
+    put_lag(c, "user_error_ms", &f->user_error);
+    put_lag(c, "read_lag_ms", &f->read_lag);
+    json_key(&c->w, "outside_n");
+    json_put_i64(&c->w, f->outside);
+    json_end_object(&c->w);
+}
+
 static void put_commands(struct composer *c)
 {
     const struct run_record *run = c->p->run;
@@ -273,6 +329,7 @@ static int put_all(struct composer *c, struct error *err)
         return -1;
     json_key(&c->w, "metrics_version");
     json_put_i64(&c->w, METRICS_VERSION);
+    put_calibration(c);
     put_commands(c);
     json_key(&c->w, "bands");
     json_begin_array(&c->w);

@@ -18,6 +18,7 @@
 #include "base/arena.h"
 #include "base/buf.h"
 #include "base/error.h"
+#include "metrics/floor.h"
 #include "metrics/metrics.h"
 #include "receipt/host.h"
 #include "receipt/receipt.h"
@@ -34,8 +35,9 @@ struct receipt_parts {
     const struct run_record *run; /* redacted; output_count_source set */
     const struct receipt_host *host;
     const struct receipt_program *program;
-    const char *ledger_json;          /* one object; NULL: "none" */
-    const struct receipt_file *files; /* by name */
+    const struct metrics_floor *floor; /* where the client's floor was measured; else NULL */
+    const char *ledger_json;           /* one object; NULL: "none" */
+    const struct receipt_file *files;  /* by name */
     size_t files_n;
     struct metrics_band *const *metrics; /* one a band of run */
     const struct rules_band *facts;      /* likewise */

@@ -310,6 +310,23 @@ static int read_bands(struct reader *rd)
     return 0;
 }
 
+static int read_calibration(struct reader *rd)
+{
+    struct receipt_read *r = rd->r;
+    struct run_calibration *k = &r->run.calibration;
+    const struct json *v = child(r->doc, "calibration");
+    if (json_is(v, JSON_NULL))
+        return 0;
+    if (form_read(&form_calibration, k, v, "calibration", &r->arena, rd->err) < 0 ||
+        form_read(&form_client_load, &k->client, child(v, "client_load"), "calibration.client_load",
+                  &r->arena, rd->err) < 0)
+        return -1;
+    if (strcmp(k->file, RECEIPT_CALIBRATION_NAME) == 0)
+        return 0;
+    return form_refuse(rd->err, child(v, "file"), "calibration", "file",
+                       "is not \"" RECEIPT_CALIBRATION_NAME "\"");
+}
+
 static int read_commands(struct reader *rd)
 {
     struct receipt_read *r = rd->r;
@@ -394,8 +411,8 @@ static int read_all(struct reader *rd, bool complete)
         return -1;
     if (!complete)
         return 0;
-    return read_commands(rd) < 0 || read_bands(rd) < 0 || read_files(rd) < 0 ||
-                   read_ledger(rd) < 0 || read_tail(rd) < 0
+    return read_calibration(rd) < 0 || read_commands(rd) < 0 || read_bands(rd) < 0 ||
+                   read_files(rd) < 0 || read_ledger(rd) < 0 || read_tail(rd) < 0
                ? -1
                : 0;
 }

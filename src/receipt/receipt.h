@@ -12,6 +12,7 @@
  *     run.json                          written at the start: nonce, plan, command line, lanes,
  * host samples/LANE.cBAND.rREP.jsonl     plain while the band runs; .jsonl.gz once it is closed
  *     server/LANE.cBAND.rREP.json       what the lane's server said of itself, verbatim
+ *     calibration.jsonl.gz              samples of the client's floor, where it was measured
  *     probe.json, and other files       put there by others before receipt_finish: listed, digested
  *     receipt.json                      at the end; receipt.dsse.json beside it when it is signed
  *
@@ -42,6 +43,7 @@
 #define RECEIPT_RUN_NAME "run.json"
 #define RECEIPT_SAMPLES_DIR "samples"
 #define RECEIPT_SERVER_DIR "server"
+#define RECEIPT_CALIBRATION_NAME "calibration.jsonl.gz"
 #define RECEIPT_BYTES_MAX ((size_t)256 << 20) /* of receipt.json */
 #define RECEIPT_ARENA_MAX ((size_t)2 << 30)   /* of a receipt read, or of one band's samples */
 #define RECEIPT_ARGS_MAX 1024                 /* words of a command line */
@@ -75,6 +77,11 @@ int receipt_band_close(struct receipt_run *r, struct run_band *b,
  * directory, and sets b->server from it. */
 int receipt_server_keep(struct receipt_run *r, struct run_band *b, struct str text,
                         struct error *err) TALLY_MUST_CHECK;
+
+/* Keeps the samples of the client's floor, before the first band; sets k->file and k->sha256. */
+int receipt_calibration_keep(struct receipt_run *r, struct run_calibration *k,
+                             const struct sample *samples, size_t n,
+                             struct error *err) TALLY_MUST_CHECK;
 
 /* The ledger entry of this run: one JSON object. Without it the receipt says `none`. */
 int receipt_set_ledger(struct receipt_run *r, struct str json, struct error *err) TALLY_MUST_CHECK;

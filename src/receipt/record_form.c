@@ -5,6 +5,7 @@
 #define PLAN(member) offsetof(struct run_plan, member)
 #define LANE(member) offsetof(struct run_lane, member)
 #define BAND(member) offsetof(struct run_band, member)
+#define CALIBRATION(member) offsetof(struct run_calibration, member)
 #define COMMAND(member) offsetof(struct run_command, member)
 #define SERVER(member) offsetof(struct run_server, member)
 #define CLOCK(member) offsetof(struct run_clock, member)
@@ -151,6 +152,15 @@ static const struct form_member band_server_members[] = {
     {"gpu_memory_share", FORM_LOAD, SERVER(gpu_memory_share), "server_silent"},
 };
 FORM(form_band_server, band_server_members);
+
+static const struct form_member calibration_members[] = {
+    {"file", FORM_STR, CALIBRATION(file), NULL},
+    {"sha256", FORM_HEX, CALIBRATION(sha256), NULL},
+    {"streams", FORM_I64, CALIBRATION(streams), NULL},
+    {"tokens", FORM_I64, CALIBRATION(tokens), NULL},
+    {"rate_tok_s", FORM_REAL, CALIBRATION(rate), NULL},
+};
+FORM(form_calibration, calibration_members);
 
 static const struct form_member command_members[] = {
     {"when", FORM_STR, COMMAND(when), NULL},

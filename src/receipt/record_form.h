@@ -19,6 +19,8 @@ extern const struct form form_clock, form_corpus, form_request, form_rendering, 
 extern const struct form form_lane, form_client_load;
 /* Over struct run_clock. */
 extern const struct form form_band_clock;
+/* Over struct run_calibration: all but the client's own cost. */
+extern const struct form form_calibration;
 /* Over struct run_command. */
 extern const struct form form_command;
 /* Over struct run_server. */

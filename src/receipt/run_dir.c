@@ -33,6 +33,7 @@ struct receipt_run {
     unsigned ways;           /* likewise: ways to assign tokens to arrivals */
     struct run_record clean; /* of receipt_finish: without secrets */
     struct measure measure;
+    struct metrics_floor floor;
 };
 
 static int redact_commands(struct run_record *out, const struct run_record *run,
@@ -214,6 +215,32 @@ out:
     return status;
 }
 
+int receipt_calibration_keep(struct receipt_run *r, struct run_calibration *k,
+                             const struct sample *samples, size_t n, struct error *err)
+{
+    struct buf path = BUF_INIT(FILE_PATH_MAX);
+    struct samples_out out = {.fd = -1};
+    int status = -1;
+    assert(!r->band_is_open);
+    if (path_join(&path, r->dir, RECEIPT_CALIBRATION_NAME, err) < 0)
+        goto out;
+    buf_truncate(&path, path.n - strlen(RECEIPT_SAMPLE_STORED));
+    if (samples_create(&out, path.p, err) < 0)
+        goto out;
+    status = 0;
+    for (size_t i = 0; status == 0 && i < n; i++)
+        status = samples_add(&out, &samples[i], err);
+    if (status == 0)
+        status = samples_finish(&out, k->sha256, err);
+    else
+        samples_abandon(&out);
+    if (status == 0)
+        k->file = RECEIPT_CALIBRATION_NAME;
+out:
+    buf_release(&path);
+    return status;
+}
+
 int receipt_set_ledger(struct receipt_run *r, struct str json, struct error *err)
 {
     const struct json *v;
@@ -254,8 +281,27 @@ static int measure_bands(struct receipt_run *r, const struct run_record *run, st
     return status;
 }
 
+static int read_floor(struct receipt_run *r, const struct run_record *run, struct error *err)
+{
+    struct buf path = BUF_INIT(FILE_PATH_MAX);
+    struct arena scratch;
+    struct sample *samples;
+    size_t n;
+    int status = -1;
+    arena_init(&scratch, RECEIPT_ARENA_MAX);
+    if (path_join(&path, r->dir, run->calibration.file, err) == 0 &&
+        sample_file_read(&samples, &n, NULL, path.p, &scratch, err) == 0)
+        status =
+            metrics_floor_compute(&r->floor, samples, n, run->plan.t_zero_mono_ns, &scratch, err);
+    arena_release(&scratch);
+    buf_release(&path);
+    return status;
+}
+
 static bool is_of_a_band(const struct run_record *run, struct str name)
 {
+    if (run->calibration.file && str_eq(name, str_of(run->calibration.file)))
+        return true;
     for (size_t i = 0; i < run->bands_n; i++)
         if (str_eq(name, str_of(run->bands[i].sample_file)) ||
             (run->bands[i].server.file && str_eq(name, str_of(run->bands[i].server.file))))
@@ -295,6 +341,7 @@ static int write_receipt(struct receipt_run *r, const struct run_record *run,
         .run = run,
         .host = &r->host,
         .program = &r->program,
+        .floor = run->calibration.file ? &r->floor : NULL,
         .ledger_json = r->ledger_json,
         .metrics = r->measure.metrics,
         .facts = r->measure.facts,
@@ -324,6 +371,8 @@ int receipt_finish(struct receipt_run *r, const struct run_record *run, struct r
     r->clean.plan.output_count_source = metrics_source_name(metrics_best_source(r->sources));
     enum metrics_assignment way = metrics_best_way(r->ways);
     r->clean.plan.token_assignment = way == ASSIGN_NONE ? NULL : metrics_assignment_name(way);
+    if (run->calibration.file && read_floor(r, run, err) < 0)
+        return -1;
     if (measure_init(&r->measure, &r->clean, err) < 0 || measure_bands(r, &r->clean, err) < 0)
         return -1;
     return write_receipt(r, &r->clean, out, err);

@@ -173,6 +173,15 @@ struct run_command {
     const char *output; /* the last of what it printed; NULL: nothing */
 };
 
+/* The floor of the client, measured before the first band. */
+struct run_calibration {
+    const char *file;        /* its samples, within the run directory; NULL: none was measured */
+    char sha256[SHA256_HEX]; /* of the stored bytes */
+    int64_t streams, tokens; /* at once; of each */
+    double rate;             /* tokens a second of each stream */
+    struct run_client_load client;
+};
+
 struct run_record {
     struct run_plan plan;
     const struct run_lane *lanes;
@@ -181,6 +190,7 @@ struct run_record {
     size_t bands_n;
     const struct run_command *commands; /* in the order in which they were run */
     size_t commands_n;
+    struct run_calibration calibration;
     int64_t t_start_real_ns, t_end_real_ns;
     bool interrupted;
     const char *const *argv; /* command line with secrets taken out */

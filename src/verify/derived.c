@@ -26,6 +26,7 @@ static const struct {
     {"lanes.*.join_key", VERIFY_KEYS},
     {"lanes.*.join_sha256", VERIFY_KEYS},
     {"workload.request_sha256", VERIFY_KEYS},
+    {"calibration", VERIFY_CALIBRATION},
     {"unproduced_fields", VERIFY_PRESENT},
     {"files", VERIFY_DIGESTS},
 };
@@ -162,6 +163,7 @@ static int compose_again(struct verify_work *w, struct error *err)
         .run = &r->run,
         .host = &r->host,
         .program = &r->program,
+        .floor = w->has_floor ? &w->floor : NULL,
         .ledger_json = r->ledger_json,
         .files = r->files,
         .files_n = r->files_n,

@@ -33,7 +33,7 @@ static void check_digests(struct verify_work *w)
 {
     const struct receipt_read *r = &w->receipt;
     char path[64];
-    size_t servers = 0;
+    size_t beside = 0;
     for (size_t i = 0; i < r->run.bands_n; i++) {
         snprintf(path, sizeof path, "bands.%zu.samples.sha256", i);
         check_one(w, r->run.bands[i].sample_file, r->run.bands[i].sample_sha256, path);
@@ -41,21 +41,25 @@ static void check_digests(struct verify_work *w)
             continue;
         snprintf(path, sizeof path, "bands.%zu.server.sha256", i);
         check_one(w, r->run.bands[i].server.file, r->run.bands[i].server.sha256, path);
-        servers++;
+        beside++;
+    }
+    if (r->run.calibration.file) {
+        check_one(w, r->run.calibration.file, r->run.calibration.sha256, "calibration.sha256");
+        beside++;
     }
     for (size_t i = 0; i < r->files_n; i++) {
         snprintf(path, sizeof path, "files.%zu.sha256", i);
         check_one(w, r->files[i].name, r->files[i].sha256, path);
     }
     verify_pass(w->report, VERIFY_DIGESTS, "%zu files as listed",
-                r->run.bands_n + servers + r->files_n);
+                r->run.bands_n + beside + r->files_n);
 }
 
 /* The names that may lie there, sorted; NULL when memory refuses. */
 static struct file_entry *listed_names(const struct verify_work *w, size_t *n)
 {
     const struct receipt_read *r = &w->receipt;
-    struct file_entry *names = calloc(2 * r->run.bands_n + r->files_n + 2, sizeof *names);
+    struct file_entry *names = calloc(2 * r->run.bands_n + r->files_n + 3, sizeof *names);
     if (!names)
         return NULL;
     for (size_t i = 0; i < r->run.bands_n; i++)
@@ -65,6 +69,8 @@ static struct file_entry *listed_names(const struct verify_work *w, size_t *n)
             names[(*n)++].name = str_of(r->run.bands[i].server.file);
     for (size_t i = 0; i < r->files_n; i++)
         names[(*n)++].name = str_of(r->files[i].name);
+    if (r->run.calibration.file)
+        names[(*n)++].name = str_of(r->run.calibration.file);
     names[(*n)++].name = STR(RECEIPT_NAME);
     names[(*n)++].name = STR(ENVELOPE_NAME);
     qsort(names, *n, sizeof *names, by_name);

@@ -12,6 +12,7 @@
 #define TALLY_VERIFY_NOTE_H
 
 #include "codec/json.h"
+#include "metrics/floor.h"
 #include "receipt/files.h"
 #include "receipt/measure.h"
 #include "receipt/read.h"
@@ -41,6 +42,8 @@ struct verify_work {
     struct file_list files;
     struct receipt_read receipt;
     struct measure measure;
+    struct metrics_floor floor;
+    bool has_floor;
     bool measured;    /* every band has its metrics */
     unsigned sources; /* readings of output tokens that all samples have */
     unsigned ways;    /* likewise: ways to assign tokens to arrivals */
@@ -54,6 +57,7 @@ int verify_files(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
 int verify_samples(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
 void verify_protocol(struct verify_work *w);
 int verify_server(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
+int verify_calibration(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
 int verify_derived(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
 int verify_recount(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
 

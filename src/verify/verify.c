@@ -201,7 +201,7 @@ static int check_complete(struct verify_work *w, struct error *err)
         verify_samples(w, err) < 0)
         return -1;
     verify_protocol(w);
-    if (verify_server(w, err) < 0)
+    if (verify_server(w, err) < 0 || verify_calibration(w, err) < 0)
         return -1;
     if (verify_derived(w, err) < 0 || verify_recount(w, err) < 0)
         return -1;

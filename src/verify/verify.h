@@ -49,6 +49,8 @@
       "bands are in the declared order, and each window kept to its declared bounds")              \
     X(VERIFY_SERVER, "server",                                                                     \
       "what the servers said of themselves is what was kept of it, taken out again")               \
+    X(VERIFY_CALIBRATION, "calibration",                                                           \
+      "the client's floor, computed again from its own samples, has the same digits")              \
     X(VERIFY_PRESENT, "keys_present", "no key is missing and none is there that nobody knows")     \
     X(VERIFY_COUNTS, "counts", "the counts of requests are those of the samples")                  \
     X(VERIFY_METRICS, "metrics",                                                                   \

@@ -5,9 +5,12 @@ usage: validity.py          (TALLY_BUILD and TALLY_SOURCE name the build and the
 
 Beside end_to_end.py, whose servers and checks it uses. Output is TAP.
 """
+import gzip
 import json
 import os
+import shutil
 import socket
+import subprocess
 import sys
 import urllib.request
 
@@ -282,10 +285,61 @@ def test_lane_commands_that_fail():
     check("it is told why", "exit code 4" in r["bands"][1]["loop"]["detail"], True)
 
 
+def nearest_rank(values, percent):
+    return sorted(values)[max(1, -(-len(values) * percent // 100)) - 1]
+
+
+def test_calibrate():
+    """--calibrate: the client's floor, worked out again here from the samples that are kept."""
+    with Server("--profile", "llama-server", *FAST) as a:
+        code, _, err = run("floor", "--lane", a.url, "--bands", "2,3", "--replicates", "1",
+                           "--requests", "3", "--max-tokens", "4", "--no-probe", "--calibrate")
+    check("--calibrate: measured", e2e.measured_or_busy(code), True)
+    if not e2e.measured_or_busy(code):
+        print("# " + err.replace("\n", "\n# "))
+        return
+    r = receipt("floor")
+    c, zero = r["calibration"], r["clock"]["zero_mono_ns"]
+    with gzip.open("floor/calibration.jsonl.gz", "rt") as f:
+        streams = [json.loads(line) for line in f]
+    check("--calibrate: as many streams as the largest band has, each to its end",
+          (c["streams"], c["ok"], len(streams), c["events"]), (3, 3, 3, 300))
+    user, kernel = [], []
+    for s in streams:
+        for e in s["events"]:
+            if e["kind"] != "text":
+                continue
+            read = s["reads"][e["read"]]
+            user.append(read["t_user"] + zero - int(e["text"]))
+            if "t_kernel" in read:
+                kernel.append(read["t_kernel"] + zero - int(e["text"]))
+    check("--calibrate: the error of the stamps is that of the samples",
+          [e2e.ms_to_ns(c["user_error_ms"][k]) for k in ("p50", "p99", "max")],
+          [nearest_rank(user, p) for p in (50, 99, 100)])
+    check("--calibrate: of the kernel's too, where there are any",
+          c["kernel_error_ms"] and e2e.ms_to_ns(c["kernel_error_ms"]["p99"]),
+          nearest_rank(kernel, 99) if kernel else None)
+    check("--calibrate: the loop's CPU is shared out among the events",
+          abs(c["cpu_us_per_event"] - c["client_load"]["loop_cpu_ms"] * 1000 / 300) < 1e-3, True)
+    code, out, _ = e2e.tally("verify", "floor")
+    check("--calibrate: it verifies",
+          (code, "ok calibration 300 events of 3 streams" in " ".join(out.split())), (0, True))
+    check("without it the floor is null, and why",
+          (receipt("steady")["calibration"],
+           receipt("steady")["unproduced_fields"]["calibration"]), (None, "not_asked"))
+    shutil.copy(e2e.TALLY, "alone")
+    found = subprocess.run(["./alone", "run", "--tokenizer", e2e.TOKENIZER, "--corpus", "w.jsonl",
+                            "--out", "no-sim", "--lane", "http://127.0.0.1:9", "--calibrate"],
+                           capture_output=True, text=True, env={"PATH": "/nowhere"})
+    check("without tally-sim beside it: named, with the remedy",
+          (found.returncode, "tally-sim" in found.stderr, "remedy: install tally-sim" in
+           found.stderr, os.path.exists("no-sim")), (5, True, True, False))
+
+
 def main():
     return e2e.main((test_slow_client, test_clock, test_redacted, test_http_facts,
                      test_what_servers_say, test_admission_capped, test_lane_commands,
-                     test_lane_commands_that_fail))
+                     test_lane_commands_that_fail, test_calibrate))
 
 
 if __name__ == "__main__":
