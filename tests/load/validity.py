@@ -6,12 +6,16 @@ usage: validity.py          (TALLY_BUILD and TALLY_SOURCE name the build and the
 Beside end_to_end.py, whose servers and checks it uses. Output is TAP.
 """
 import gzip
+import hashlib
+import http.server
+import io
 import json
 import os
 import shutil
 import socket
 import subprocess
 import sys
+import threading
 import urllib.request
 
 import end_to_end as e2e
@@ -324,6 +328,10 @@ def test_calibrate():
     code, out, _ = e2e.tally("verify", "floor")
     check("--calibrate: it verifies",
           (code, "ok calibration 300 events of 3 streams" in " ".join(out.split())), (0, True))
+    shown = " ".join(e2e.tally("show", "floor")[1].split())
+    check("--calibrate: show tells it, and what the server said", [w in shown for w in (
+        "floor stamps late by", "us of CPU an event, 3 streams",
+        "c rep lane slots in flight preempted KV use GPU layers 2 1 subject 16 -")], [True] * 3)
     check("without it the floor is null, and why",
           (receipt("steady")["calibration"],
            receipt("steady")["unproduced_fields"]["calibration"]), (None, "not_asked"))
@@ -336,10 +344,54 @@ def test_calibrate():
            found.stderr, os.path.exists("no-sim")), (5, True, True, False))
 
 
+def test_loading():
+    """Wire case 37: a server that is still loading is waited for before the clock starts."""
+    with Server("--profile", "llama-server", "--loading", "900ms", *FAST) as a:
+        code, _, err = run("loading", "--lane", a.url, "--bands", "1", "--replicates", "1",
+                           "--requests", "3", "--max-tokens", "4", "--no-probe")
+    check("a server that loads: measured", e2e.measured_or_busy(code), True)
+    check("it is said that it is waited for", "is still loading: waiting" in err, True)
+    check("no request meets the loading server", {s["outcome"] for s in e2e.samples("loading")},
+          {"ok"})
+
+
+class Keeping(e2e.Strict):
+    """Answers as Strict does, and keeps the digest of every body."""
+    digests = []
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.digests.append(hashlib.sha256(body).hexdigest())
+        self.rfile = io.BytesIO(body)
+        super().do_POST()
+
+
+def test_exact_request():
+    """Wire case 41: the digest of the exact body, the command line, the server's binary."""
+    handler = type("H", (Keeping,), {"refused": "nothing of the kind", "protocol_version":
+                                     "HTTP/1.0"})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    run("exact", "--lane", f"http://127.0.0.1:{server.server_address[1]}", "--bands", "2",
+        "--replicates", "1", "--requests", "4", "--max-tokens", "4", "--no-probe", "--binary",
+        f"subject={e2e.SIM}")
+    server.shutdown()
+    server.server_close()
+    r, found = receipt("exact"), e2e.samples("exact")
+    check("every body's digest is that of the bytes that the server got",
+          [s["seq"] for s in found if s["body_sha256"] not in Keeping.digests], [])
+    check("and each is another", len({s["body_sha256"] for s in found}), len(found))
+    with open(e2e.SIM, "rb") as f:
+        check("the local binary is named by its digest", r["lanes"][0]["build_sha256"],
+              hashlib.sha256(f.read()).hexdigest())
+    check("the command line is kept", r["client"]["command_line"][1:3], ["run", "--tokenizer"])
+
+
 def main():
     return e2e.main((test_slow_client, test_clock, test_redacted, test_http_facts,
                      test_what_servers_say, test_admission_capped, test_lane_commands,
-                     test_lane_commands_that_fail, test_calibrate))
+                     test_lane_commands_that_fail, test_calibrate, test_loading,
+                     test_exact_request))
 
 
 if __name__ == "__main__":
