@@ -7,19 +7,17 @@
 
 #include "base/clock.h"
 #include "base/random.h"
-#include "load/calibrate.h"
 #include "load/drive.h"
 #include "load/preflight.h"
 #include "load/prompt_form.h"
 #include "load/refuse.h"
 #include "load/reuse.h"
 #include "load/schedule.h"
-#include "load/server.h"
+#include "load/step.h"
 #include "load/wrapper.h"
 #include "record/workload.h"
 
 #define FILES_BESIDE 64 /* open files that are no connections */
-#define CALIBRATE_ARENA_MAX ((size_t)1 << 30)
 #define TEXTS_MAX ((size_t)64 << 20)
 
 struct load {
@@ -324,7 +322,7 @@ void load_free(struct load *l)
         return;
     /* after a failure too no server is left behind */
     struct error ignored = {0};
-    if (l->lanes_up.timeout_ns)
+    if (l->lanes_up.lanes)
         (void)!lane_switch_leave(&l->lanes_up, &ignored);
     lane_switch_release(&l->lanes_up);
     receipt_run_free(l->receipt);
@@ -423,45 +421,16 @@ static void tell_band(const struct load *l, const struct load_state *state,
     l->options.progress.band_done(l->options.progress.ctx, &done);
 }
 
-/* The band, and what its server says of itself before and after it. */
-static int measure_band_of(struct load *l, const struct drive_config *config, struct run_band *b,
-                           struct error *err)
+static struct step_shared shared_of(struct load *l)
 {
-    const volatile sig_atomic_t *stop = l->options.stop;
-    struct buf said = BUF_INIT(SERVER_SAID_MAX);
-    struct server_watch watch = {0};
-    struct lane_trouble trouble;
-    char detail[SERVER_DETAIL_MAX];
-    struct arena arena;
-    bool capped;
-    int rc = -1;
-
-    if (lane_switch_to(&l->lanes_up, b->lane, &trouble, err) < 0)
-        return -1;
-    if (trouble.reason)
-        return drive_skip(config, b, trouble.reason, trouble.detail, err);
-    arena_init(&arena, TEXTS_MAX);
-    if (server_watch_begin(&watch, config->lane, b->band, stop, &arena, &capped, detail, err) < 0)
-        goto out;
-    rc = capped ? drive_skip(config, b, RUN_ADMISSION_CAPPED, detail, err)
-                : drive_band(config, b, err);
-    if (rc < 0)
-        goto out;
-    rc = -1;
-    if (!capped && server_watch_ask(&watch, config->lane, SERVER_AFTER, stop, &arena, err) < 0)
-        goto out;
-    if (server_watch_write(&watch, &said, err) == 0)
-        rc = receipt_server_keep(l->receipt, b, buf_str(&said), err);
-out:
-    arena_release(&arena);
-    buf_release(&said);
-    return rc;
+    return (struct step_shared){&l->lanes_up, l->receipt, l->options.stop};
 }
 
 static int measure_step(struct load *l, size_t i, struct error *err)
 {
     const struct schedule_step *s = &l->steps[i];
     struct run_band *b = &l->bands[l->bands_n];
+    const struct step_shared shared = shared_of(l);
     struct drive_config config = {
         .plan = &l->options.plan,
         .lane = &l->lanes[s->lane],
@@ -484,7 +453,7 @@ static int measure_step(struct load *l, size_t i, struct error *err)
     };
 
     *b = (struct run_band){.lane = s->lane, .band = s->band, .replicate = s->replicate};
-    if (measure_band_of(l, &config, b, err) < 0)
+    if (step_band(&shared, &config, b, err) < 0)
         return error_wrap(err, "lane %s, c = %d, replicate %d", config.state.lane, s->band,
                           s->replicate);
     l->bands_n++;
@@ -528,34 +497,15 @@ out:
     return rc;
 }
 
-/* What the client itself costs and errs, with as many streams as the largest band has. */
-static int measure_floor(struct load *l, struct error *err)
+static int calibrate_client(struct load *l, struct error *err)
 {
-    const struct run_plan *p = &l->options.plan;
-    int32_t most = p->bands[p->bands_n - 1];
-    const struct calibrate_config config = {
-        .url = l->options.calibrate_url,
-        .streams = most < CALIBRATE_STREAMS_MAX ? most : CALIBRATE_STREAMS_MAX,
-        .zero_ns = p->t_zero_mono_ns,
-        .user_time_only = strcmp(p->time_source, "user") == 0,
-        .burn_ns = l->options.burn_ns,
-        .stop = l->options.stop,
-    };
-    struct run_calibration calibration;
-    struct sample *samples;
-    struct arena arena;
-    size_t n;
-    int rc;
+    const struct step_shared shared = shared_of(l);
 
+    if (!l->options.calibrate_url)
+        return 0;
     note(l, false, "calibrating: this client against a server that only tells the time");
-    arena_init(&arena, CALIBRATE_ARENA_MAX);
-    rc = calibrate(&config, &samples, &n, &calibration, &arena, err);
-    if (rc == 0)
-        rc = receipt_calibration_keep(l->receipt, &calibration, samples, n, err);
-    if (rc == 0)
-        l->calibration = calibration;
-    arena_release(&arena);
-    return rc;
+    return step_floor(&shared, &l->options.plan, l->options.calibrate_url, l->options.burn_ns,
+                      &l->calibration, err);
 }
 
 /* With times since the run's zero, as all others; those before the clock are negative. */
@@ -580,7 +530,7 @@ int load_measure(struct load *l, struct load_outcome *out, struct error *err)
     record = record_of(l, 0);
     if (start_receipt(l, &record, err) < 0)
         return -1;
-    if (l->options.calibrate_url && measure_floor(l, err) < 0)
+    if (calibrate_client(l, err) < 0)
         return error_wrap(err, "--calibrate");
     for (size_t i = 0; i < l->steps_n && !stopped(l); i++) {
         if (i > 0)

@@ -220,6 +220,7 @@ void show_receipt(const struct json *doc, struct buf *out)
     show_status(&s);
     show_metrics(&s);
     show_work(&s);
+    show_servers(&s);
     show_ratios(&s);
     show_legend(&s);
     show_refusals(&s);

@@ -39,6 +39,7 @@ void show_head(struct show *s);
 void show_status(struct show *s);
 void show_metrics(struct show *s);
 void show_work(struct show *s);
+void show_servers(struct show *s); /* where any said anything */
 void show_ratios(struct show *s);
 void show_refusals(struct show *s);
 void show_legend(struct show *s);

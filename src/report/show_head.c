@@ -75,6 +75,21 @@ static void put_run(struct show *s)
     end(s, &host);
 }
 
+/* Of --calibrate; nothing without it. */
+static void put_floor(struct show *s)
+{
+    const struct json *c = json_get(s->doc, "calibration");
+    struct buf line = BUF_INIT(BUF_ANY);
+    if (!json_is(c, JSON_OBJECT))
+        return;
+    begin(s, "floor");
+    add(&line, "stamps late by ", show_text(c, "kernel_error_ms.p99"), " ms (kernel, p99)");
+    add(&line, "", show_text(c, "user_error_ms.p99"), " ms (user, p99)");
+    add(&line, "", show_text(c, "cpu_us_per_event"), " us of CPU an event");
+    add(&line, "", show_text(c, "streams"), " streams");
+    end(s, &line);
+}
+
 static void put_protocol(struct show *s)
 {
     struct buf line = BUF_INIT(BUF_ANY);
@@ -161,6 +176,7 @@ static void put_lanes(struct show *s)
 void show_head(struct show *s)
 {
     put_run(s);
+    put_floor(s);
     put_workload(s);
     put_protocol(s);
     put_lanes(s);
