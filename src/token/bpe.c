@@ -160,6 +160,17 @@ static bool is_torn(const struct bpe *b, const uint8_t *p, size_t n, bool front,
     return false;
 }
 
+bool bpe_reaches(const struct bpe *b, const uint8_t *edge, size_t before, size_t behind)
+{
+    for (size_t k = 1; k < before; k++)
+        if (torn_has(b->torn_back, torn_hash(edge - k, k, edge[0])))
+            return true;
+    for (size_t k = 1; k < behind; k++)
+        if (torn_has(b->torn_front, torn_hash(edge, k, edge[-1])))
+            return true;
+    return false;
+}
+
 uint32_t bpe_char(const struct bpe *b, struct bpe_work *w, struct str word, size_t at, size_t n)
 {
     const uint8_t *p = (const uint8_t *)word.p + at;

@@ -65,6 +65,9 @@ int bpe_build_torn(struct bpe *b, const struct vocab *v, const struct pieces *pi
 /* The one symbol that the character of n bytes (2 or 3) at `at` becomes whatever stands around it,
  * or VOCAB_NONE when that is not certain. All bytes must have ids. */
 uint32_t bpe_char(const struct bpe *b, struct bpe_work *w, struct str word, size_t at, size_t n);
+/* Whether a merge may reach across the edge between two characters (of 1 to 3 bytes) while it
+ * covers only a part of one of them. */
+bool bpe_reaches(const struct bpe *b, const uint8_t *edge, size_t before, size_t behind);
 void bpe_release(struct bpe *b);
 void bpe_work_release(struct bpe_work *w);
 

@@ -190,7 +190,18 @@ static int short_word(struct encoder *e, struct str word)
 
 static int any_word(struct encoder *e, struct str word)
 {
-    return word.n <= SHORT_KEY_MAX ? short_word(e, word) : longer_word(e, word);
+    const struct model *m = &e->t->model;
+    if (word.n <= SHORT_KEY_MAX)
+        return short_word(e, word);
+    if (!m->joined_bytes)
+        return longer_word(e, word);
+    for (size_t at = 0, end; at < word.n; at = end) {
+        end = model_cut_bytes(m, word, at);
+        struct str part = str_make(word.p + at, end - at);
+        if ((part.n <= SHORT_KEY_MAX ? short_word(e, part) : longer_word(e, part)) < 0)
+            return -1;
+    }
+    return 0;
 }
 
 static int encode_uncut(struct encoder *e, const struct norm_view *view)

@@ -42,6 +42,7 @@ void model_release(struct model *m)
     free(m->char_id);
     free(m->score);
     free(m->joined);
+    free(m->joined_bytes);
     *m = (struct model){0};
 }
 
@@ -138,7 +139,9 @@ static int build_kind(struct model *m, const struct vocab *v, struct error *err)
         if (bpe_build(&m->bpe, v, err) < 0 || bpe_build_torn(&m->bpe, v, m->pieces, err) < 0)
             return -1;
         bpe_build_bytes(&m->bpe, v);
-        return m->set.suffix.n ? build_suffix(m, v, err) : 0;
+        if (m->set.suffix.n && build_suffix(m, v, err) < 0)
+            return -1;
+        return model_build_joined_bytes(m, v, err);
     case MODEL_BPE_CHARS:
         if (bpe_build(&m->bpe, v, err) < 0 || build_chars(m, err) < 0)
             return -1;

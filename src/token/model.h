@@ -50,6 +50,8 @@ struct model {
     /* Pairs of characters (hashes of them) that stand side by side in some token. Between any other
      * two a word can be cut: nothing merges across. NULL where that is not so. */
     uint64_t *joined;
+    uint64_t
+        *joined_bytes; /* the same for byte-level models, in which one of the two is not ASCII */
 };
 
 #define MODEL_JOINED_BITS 21
@@ -77,11 +79,15 @@ int model_word(const struct model *m, struct model_work *w, struct str word,
 
 /* Where the part of text that begins at `at` can be cut off; text.n when nowhere before. */
 size_t model_cut(const struct model *m, struct str text, size_t at);
+/* The same where joined_bytes is not NULL. */
+size_t model_cut_bytes(const struct model *m, struct str text, size_t at);
 /* False when no token holds the two characters side by side. Only where m->joined is there. */
 bool model_joins(const struct model *m, uint32_t left, uint32_t right);
 
 /* For the files of the model. */
 int model_build_joined(struct model *m, const struct vocab *v, struct error *err) TALLY_MUST_CHECK;
+int model_build_joined_bytes(struct model *m, const struct vocab *v,
+                             struct error *err) TALLY_MUST_CHECK;
 int model_reserve(struct model_work *w, size_t n, struct error *err) TALLY_MUST_CHECK;
 static inline void model_put(struct model_work *w, uint32_t id, size_t len)
 {

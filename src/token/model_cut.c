@@ -1,10 +1,13 @@
 /*
- * Cutting words. Models over characters often see a whole text as one word; but where two
- * characters stand side by side in no token, nothing can merge across, and what lies on either side
- * can be merged (and remembered) by itself.
+ * Cutting words. Models over characters often see a whole text as one word, and those over bytes a
+ * whole sentence of a script without spaces; but where two characters stand side by side in no
+ * token, nothing can merge across, and what lies on either side can be merged (and remembered) by
+ * itself.
  */
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/utf8.h"
 #include "token/model.h"
 #include "token/unicode.h"
 
@@ -25,6 +28,73 @@ static void join_token(struct model *m, struct str text)
         left = right;
         at += n;
     }
+}
+
+static bool are_joined(const uint64_t *set, uint32_t left, uint32_t right)
+{
+    uint32_t h = pair_hash(left, right);
+    return (set[h / 64] >> (h % 64) & 1) != 0;
+}
+
+/* The same over bytes, of which a token may hold any: what is no whole character joins nothing
+ * here (bpe_reaches knows of those). */
+static void join_bytes(struct model *m, struct str bytes)
+{
+    uint32_t left = 0, right;
+    bool joins = false;
+    for (size_t at = 0; at < bytes.n;) {
+        size_t n = utf8_decode(bytes, at, &right);
+        if (n && joins && (left >= 0x80 || right >= 0x80)) {
+            uint32_t h = pair_hash(left, right);
+            m->joined_bytes[h / 64] |= (uint64_t)1 << (h % 64);
+        }
+        joins = n != 0;
+        left = right;
+        at += n ? n : 1;
+    }
+}
+
+static bool is_ascii(struct str s)
+{
+    uint64_t all = 0, word;
+    for (; s.n >= sizeof word; s = str_skip(s, sizeof word)) {
+        memcpy(&word, s.p, sizeof word);
+        all |= word;
+    }
+    for (size_t i = 0; i < s.n; i++)
+        all |= (uint8_t)s.p[i];
+    return (all & UINT64_C(0x8080808080808080)) == 0;
+}
+
+int model_build_joined_bytes(struct model *m, const struct vocab *v, struct error *err)
+{
+    if (!m->bpe.all_bytes || m->byte_last)
+        return 0;
+    m->joined_bytes = calloc(((size_t)1 << MODEL_JOINED_BITS) / 64, sizeof m->joined_bytes[0]);
+    if (!m->joined_bytes)
+        return error_no_memory(err);
+    for (uint32_t id = 0; id < v->n; id++)
+        if (!v->tokens[id].added_only && !is_ascii(pieces_of(m->pieces, id)))
+            join_bytes(m, pieces_of(m->pieces, id));
+    return 0;
+}
+
+size_t model_cut_bytes(const struct model *m, struct str text, size_t at)
+{
+    const uint8_t *p = (const uint8_t *)text.p;
+    uint32_t left, right;
+    size_t before = uni_next(p + at, &left);
+    for (at += before; at < text.n;) {
+        size_t n = uni_next(p + at, &right);
+        /* Characters of four bytes are taken byte by byte, and words of ASCII are whole. */
+        if (n < 4 && before < 4 && n + before > 2 && !are_joined(m->joined_bytes, left, right) &&
+            !bpe_reaches(&m->bpe, p + at, before, n))
+            break;
+        left = right;
+        before = n;
+        at += n;
+    }
+    return at;
 }
 
 static bool is_byte_token(const struct model *m, uint32_t id)
@@ -71,8 +141,7 @@ int model_build_joined(struct model *m, const struct vocab *v, struct error *err
 
 bool model_joins(const struct model *m, uint32_t left, uint32_t right)
 {
-    uint32_t h = pair_hash(left, right);
-    return m->joined[h / 64] >> (h % 64) & 1;
+    return are_joined(m->joined, left, right);
 }
 
 size_t model_cut(const struct model *m, struct str text, size_t at)
