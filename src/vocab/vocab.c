@@ -201,20 +201,25 @@ void vocab_count_padding(struct vocab *v)
 static void find_many(const struct vocab *v, const struct str *text, uint32_t *id, size_t n)
 {
     uint32_t hash[3 * VOCAB_MERGE_BATCH];
-    const struct vocab_slot *slot[3 * VOCAB_MERGE_BATCH];
     for (size_t i = 0; i < n; i++) {
         hash[i] = hash_text(text[i]);
-        slot[i] = &v->index[hash[i] & v->index_mask];
-        __builtin_prefetch(slot[i]);
+        __builtin_prefetch(&v->index[hash[i] & v->index_mask]);
+    }
+    /* The first that has the hash is the one, but for one in many millions. */
+    for (size_t i = 0; i < n; i++) {
+        const struct vocab_slot *s = &v->index[hash[i] & v->index_mask];
+        for (uint32_t k = hash[i]; s->id != VOCAB_NONE && s->hash != hash[i];)
+            s = &v->index[++k & v->index_mask];
+        id[i] = s->id;
+        if (s->id != VOCAB_NONE)
+            __builtin_prefetch(&v->tokens[s->id]);
     }
     for (size_t i = 0; i < n; i++)
-        if (slot[i]->hash == hash[i] && slot[i]->id != VOCAB_NONE)
-            __builtin_prefetch(&v->tokens[slot[i]->id]);
+        if (id[i] != VOCAB_NONE)
+            __builtin_prefetch(v->tokens[id[i]].text.p);
     for (size_t i = 0; i < n; i++)
-        if (slot[i]->hash == hash[i] && slot[i]->id != VOCAB_NONE)
-            __builtin_prefetch(v->tokens[slot[i]->id].text.p);
-    for (size_t i = 0; i < n; i++)
-        id[i] = find_hashed(v, text[i], hash[i]);
+        if (id[i] != VOCAB_NONE && !str_eq(v->tokens[id[i]].text, text[i]))
+            id[i] = find_hashed(v, text[i], hash[i]);
 }
 
 static int merge_fault(const struct vocab *v, const struct vocab_merge_text *m,
