@@ -4,8 +4,9 @@
  *     bench_tokenizer TOKENIZER [--ids OUT] NAME=FILE...
  *
  * One line a text: name, bytes, tokens, cold MB/s, warm MB/s, FNV-1a of the ids (so that others can
- * check that theirs are the same). Then the inputs that make a quadratic method stand still, 1 MB
- * each, in milliseconds. tools/bench-tokenizers puts the peers beside it.
+ * check that theirs are the same). Before them, the time to load (CPU, ms), the most memory the
+ * process had and what it had before (KiB). Then the inputs that make a quadratic method stand
+ * still, 1 MB each, in milliseconds. tools/bench-tokenizers puts the peers beside it.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,17 +109,17 @@ static int bench_worst(const char *path, struct error *err)
     return 0;
 }
 
-/* The most memory this process ever had, in KiB; 0 when the system does not say (getrusage would
- * also count what the parent had before exec). */
-static long peak_kib(void)
+/* Memory of this process, in KiB, under the name that the system gives it; 0 when it does not say
+ * (getrusage would also count what the parent had before exec). */
+static long memory_kib(const char *name)
 {
     struct buf text = BUF_INIT(0);
     struct error err;
     long kib = 0;
     if (file_read(&text, "/proc/self/status", (size_t)1 << 16, &err) == 0) {
-        const char *line = strstr(text.p, "VmHWM:");
+        const char *line = strstr(text.p, name);
         if (line)
-            kib = strtol(line + 6, NULL, 10);
+            kib = strtol(line + strlen(name), NULL, 10);
     }
     buf_release(&text);
     return kib;
@@ -129,6 +130,7 @@ static int bench_load(const char *path, struct error *err)
     struct tokenizer *t = NULL;
     struct tokenizer_info info;
     int64_t best = INT64_MAX, ns;
+    long before = memory_kib("VmRSS:");
     for (int i = 0; i < 3; i++) {
         if (open_timed(&t, path, &ns, err) < 0)
             return -1;
@@ -137,7 +139,7 @@ static int bench_load(const char *path, struct error *err)
         tokenizer_describe(t, &info);
         tokenizer_free(t);
     }
-    printf("load %.1f %ld\n", (double)best / 1e6, peak_kib());
+    printf("load %.1f %ld %ld\n", (double)best / 1e6, memory_kib("VmHWM:"), before);
     return 0;
 }
 
