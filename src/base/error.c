@@ -8,7 +8,8 @@
 
 #include "base/buf.h"
 
-#define TEXT_MAX ERROR_MESSAGE_MAX /* the longest field */
+#define TEXT_MAX ERROR_REMEDY_MAX /* the longest field */
+_Static_assert(TEXT_MAX >= ERROR_MESSAGE_MAX && TEXT_MAX >= ERROR_FILE_MAX, "the longest field");
 
 /* Formats through a scratch, since an argument may be the very field that is written. */
 static void format_into(char *out, size_t cap, const char *fmt, va_list ap)

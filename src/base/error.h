@@ -40,7 +40,7 @@ enum error_kind {
 
 #define ERROR_MESSAGE_MAX 768
 #define ERROR_FILE_MAX 256
-#define ERROR_REMEDY_MAX 384
+#define ERROR_REMEDY_MAX 2048
 #define ERROR_RULE_MAX 48
 
 struct error {
@@ -50,7 +50,7 @@ struct error {
     int64_t line, column;            /* 1-based; 0 = not known */
     int64_t offset;                  /* bytes from the start, stored plus one; 0 = not known */
     char rule[ERROR_RULE_MAX];       /* name of the rule that refused; "" when none */
-    char remedy[ERROR_REMEDY_MAX];   /* what to do; "" when there is nothing to say */
+    char remedy[ERROR_REMEDY_MAX];   /* what to do, commands on lines of their own; "" */
 };
 
 #define TALLY_PRINTF(a, b) __attribute__((format(printf, a, b)))

@@ -29,7 +29,11 @@ void cli_print_error(struct cli *cli, const struct error *err)
     fprintf(cli->err, "%stally:%s %.*s\n", term_on(&cli->err_term, TERM_ERROR),
             term_off(&cli->err_term), STR_ARG(buf_str(&text)));
     if (err->remedy[0])
-        fprintf(cli->err, "  remedy: %s\n", err->remedy);
+        fprintf(cli->err, "  remedy: ");
+    for (struct str line, rest = str_of(err->remedy); rest.n;) {
+        str_cut(rest, '\n', &line, &rest);
+        fprintf(cli->err, "%.*s\n%s", STR_ARG(line), rest.n ? "    " : "");
+    }
     buf_release(&text);
 }
 

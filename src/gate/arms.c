@@ -63,9 +63,6 @@ static void judge_ratio(struct rows *rows, struct gate_row *r, const struct matr
     if (ratio->why != REASON_NONE) {
         r->status = status_of_reason(ratio->why);
         r->why = rows_text(rows, "no ratio: %s", metrics_reason_help(ratio->why));
-        if (ratio->why == REASON_UNEQUAL_WORK)
-            r->remedy = "make the wrappers equal, or measure with --wire completions; or declare "
-                        "unequal_work in the matrix";
         return;
     }
     if (ratio->bounds_why != REASON_NONE) {
@@ -152,6 +149,9 @@ void judge_compare(struct rows *rows, const struct matrix *m, const struct matri
                             "equal";
             } else {
                 judge_ratio(rows, r, arm, &pairs->ratios[which], receipt->looks);
+                if (pairs->ratios[which].why == REASON_UNEQUAL_WORK ||
+                    pairs->ratios[which].why == REASON_UNKNOWN_WORK)
+                    rows_say_work(rows, r, pairs, receipt->run);
                 if (pairs->unequal_work)
                     r->why =
                         rows_text(rows, "%s; UNEQUAL prompt work (%+.2f %%), declared by %.*s",

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "gate/work.h"
 #include "receipt/keys.h"
 #include "receipt/receipt.h"
 #include "receipt/whole.h"
@@ -163,8 +164,8 @@ static int judge(struct compare *c, struct compare_row *rows, const double *s, s
     return 0;
 }
 
-static int must_do_equal_work(const struct metrics_pairs *p, const struct compare_options *o,
-                              struct error *err)
+static int must_do_equal_work(const struct metrics_pairs *p, const struct run_record *run,
+                              const struct compare_options *o, struct error *err)
 {
     const struct metrics_work_pair *w = &p->work;
     if (w->why == REASON_NONE || o->unequal_work)
@@ -172,20 +173,16 @@ static int must_do_equal_work(const struct metrics_pairs *p, const struct compar
     /* A pair that is missing says nothing about the work. */
     if (w->why != REASON_UNEQUAL_WORK && w->why != REASON_UNKNOWN_WORK)
         return 0;
-    if (w->why == REASON_UNKNOWN_WORK)
-        error_set(err, ERROR_REFUSED,
-                  "c = %d: the prompt work of a lane is not known (%lld of %lld prompts), and "
-                  "unknown is not equal",
-                  (int)p->band, (long long)w->unknown, (long long)w->shared);
-    else
-        error_set(err, ERROR_REFUSED,
-                  "c = %d: the lanes did unequal prompt work: subject less comparator is %lld to "
-                  "%lld tokens a prompt, %+.2f %% in all",
-                  (int)p->band, (long long)w->difference.min, (long long)w->difference.max,
-                  100 * w->excess);
+    struct buf text = BUF_INIT(ERROR_REMEDY_MAX);
+    gate_say_work(&text, w);
+    error_set(err, ERROR_REFUSED, "c = %d: %.*s", (int)p->band, STR_ARG(buf_str(&text)));
     error_rule(err, "prompt_work");
-    return error_remedy(err, "measure with --wire completions, make the wrappers equal, or declare "
-                             "it: --unequal-work");
+    buf_reset(&text);
+    gate_say_remedy(&text, run);
+    buf_adds(&text, "\nor declare it, which is then printed beside every ratio: --unequal-work");
+    error_remedy(err, "%.*s", STR_ARG(buf_str(&text)));
+    buf_release(&text);
+    return -1;
 }
 
 static int pair_bands(struct compare *c, const struct side *a, const struct side *b,
@@ -211,7 +208,7 @@ static int pair_bands(struct compare *c, const struct side *a, const struct side
         if (!in.subject || !in.comparator)
             return arena_check(&c->arena, "the comparison", err);
         if (metrics_pairs_compute(&in, &c->arena, &pairs[i], err) < 0 ||
-            must_do_equal_work(&pairs[i], o, err) < 0)
+            must_do_equal_work(&pairs[i], a->whole->run, o, err) < 0)
             return -1;
         bands[i] = (struct compare_band){
             .band = plan->bands[i],

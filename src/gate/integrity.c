@@ -104,10 +104,14 @@ static void judge_band(struct rows *rows, const struct matrix_cell *cell,
         if (!r)
             return;
         bool declared = receipt->pairs[i].unequal_work;
-        r->status = work->why == REASON_NONE ? STATUS_PASS : declared ? STATUS_PASS : STATUS_FAIL;
+        r->status = STATUS_PASS;
         r->why = work->why == REASON_NONE ? "both lanes did the same prompt work"
-                 : declared               ? "unequal, as declared: printed beside every ratio"
-                                          : metrics_reason_help(work->why);
+                                          : "unequal, as declared: printed beside every ratio";
+        if (work->why == REASON_NONE || declared)
+            continue;
+        /* Work that is unequal is no slower server: nothing was measured that could be judged. */
+        r->status = STATUS_REFUSED;
+        rows_say_work(rows, r, &receipt->pairs[i], receipt->run);
     }
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "gate/rows.h"
+#include "gate/work.h"
 #include "stats/paired.h"
 
 struct gate_row *rows_add(struct rows *rows, const struct matrix_cell *cell,
@@ -54,6 +55,23 @@ const char *rows_text(struct rows *rows, const char *fmt, ...)
     if (!kept)
         rows->failed = true;
     return kept ? kept : "";
+}
+
+void rows_say_work(struct rows *rows, struct gate_row *r, const struct metrics_pairs *pairs,
+                   const struct run_record *run)
+{
+    struct buf text = BUF_INIT(65536);
+    gate_say_work(&text, &pairs->work);
+    r->why = arena_cstr(rows->arena, buf_str(&text));
+    buf_reset(&text);
+    gate_say_remedy(&text, run);
+    buf_adds(&text, "\nor declare unequal_work and unequal_work_by in the matrix");
+    r->remedy = arena_cstr(rows->arena, buf_str(&text));
+    buf_release(&text);
+    if (!r->why || !r->remedy) {
+        rows->failed = true;
+        r->why = "";
+    }
 }
 
 int rows_failed(const struct rows *rows, struct error *err)

@@ -22,6 +22,9 @@ struct rows {
 struct gate_row *rows_add(struct rows *rows, const struct matrix_cell *cell,
                           const struct matrix_arm *arm, int32_t band, const char *what);
 const char *rows_text(struct rows *rows, const char *fmt, ...) TALLY_PRINTF(2, 3);
+/* Why of a row: the lanes' unequal prompt work; its remedy: the commands without it. */
+void rows_say_work(struct rows *rows, struct gate_row *r, const struct metrics_pairs *pairs,
+                   const struct run_record *run);
 int rows_failed(const struct rows *rows, struct error *err);
 
 /* arms.c: one function a kind of arm; each adds at least one row. */

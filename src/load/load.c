@@ -15,6 +15,8 @@
 #include "load/schedule.h"
 #include "load/step.h"
 #include "load/wrapper.h"
+#include "receipt/again.h"
+#include "receipt/redact.h"
 #include "record/workload.h"
 
 #define FILES_BESIDE 64 /* open files that are no connections */
@@ -274,6 +276,28 @@ static int ask_reuse(struct load *l, struct error *err)
     return 0;
 }
 
+/* The two commands that would measure equal work, a line each. */
+static void tell_equal_work(const struct load *l)
+{
+    struct buf text = BUF_INIT(TEXTS_MAX);
+    struct arena arena;
+    char line[4096];
+
+    arena_init(&arena, TEXTS_MAX);
+    const char *const *argv =
+        redact_argv((size_t)l->options.argc, (const char *const *)l->options.argv, &arena);
+    if (argv)
+        again_equal_work(&text, argv, (size_t)l->options.argc);
+    for (struct str one, rest = buf_str(&text); rest.n;) {
+        str_cut(rest, '\n', &one, &rest);
+        snprintf(line, sizeof line, "%s%.*s", str_starts(one, STR("tally ")) ? "  " : "",
+                 STR_ARG(one));
+        note(l, false, line);
+    }
+    buf_release(&text);
+    arena_release(&arena);
+}
+
 int load_prepare(struct load **out, const struct load_options *options, struct error *err)
 {
     struct load *l = calloc(1, sizeof *l);
@@ -308,7 +332,8 @@ int load_prepare(struct load **out, const struct load_options *options, struct e
     if (ask_lanes(l, err) < 0 || ask_wrappers(l, err) < 0 || ask_reuse(l, err) < 0 ||
         refuse_lanes(l->lanes, l->options.lanes_n, &l->options.plan, err) < 0)
         goto fail;
-    warn_of_lanes(l->lanes, l->options.lanes_n, &l->options.progress);
+    if (warn_of_lanes(l->lanes, l->options.lanes_n, &l->options.progress))
+        tell_equal_work(l);
     *out = l;
     return 0;
 fail:

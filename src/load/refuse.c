@@ -129,7 +129,7 @@ static void warn_of_silence(const struct load_lane *lane, const struct load_prog
     warn(p, text);
 }
 
-static void warn_of_work(const struct load_lane *a, const struct load_lane *b,
+static bool warn_of_work(const struct load_lane *a, const struct load_lane *b,
                          const struct load_progress *p)
 {
     int64_t x = prompt_work(a), y = prompt_work(b);
@@ -139,20 +139,20 @@ static void warn_of_work(const struct load_lane *a, const struct load_lane *b,
         warn_of_silence(a, p);
     if (b->first.prompt_reported == COUNT_NONE && !is_predicted(b))
         warn_of_silence(b, p);
-    if (x != COUNT_NONE && y != COUNT_NONE && x != y) {
-        snprintf(text, sizeof text,
-                 "the lanes do unequal prompt work: for the same text %s counts %lld tokens, %s "
-                 "%lld (%+.2f %%); there will be no ratio",
-                 a->options.role, (long long)x, b->options.role, (long long)y,
-                 100.0 * (double)(y - x) / (double)x);
-        warn(p, text);
-    }
+    if (x == COUNT_NONE || y == COUNT_NONE || x == y)
+        return false;
+    snprintf(text, sizeof text,
+             "the lanes do unequal prompt work: for the same text %s counts %lld tokens, %s "
+             "%lld (%+lld, %+.2f %%); there will be no ratio",
+             a->options.role, (long long)x, b->options.role, (long long)y, (long long)(y - x),
+             100.0 * (double)(y - x) / (double)x);
+    warn(p, text);
+    return true;
 }
 
-void warn_of_lanes(const struct load_lane *lanes, size_t n, const struct load_progress *progress)
+bool warn_of_lanes(const struct load_lane *lanes, size_t n, const struct load_progress *progress)
 {
     for (size_t i = 0; i < n; i++)
         warn_of_one(&lanes[i], progress);
-    if (n == 2)
-        warn_of_work(&lanes[0], &lanes[1], progress);
+    return n == 2 && warn_of_work(&lanes[0], &lanes[1], progress);
 }

@@ -15,7 +15,8 @@
  * the band that the corpus promises. */
 int refuse_lanes(const struct load_lane *lanes, size_t n, const struct run_plan *plan,
                  struct error *err) TALLY_MUST_CHECK;
-/* Unequal prompt work, cached tokens, refused parameters, early stops. */
-void warn_of_lanes(const struct load_lane *lanes, size_t n, const struct load_progress *progress);
+/* Unequal prompt work, cached tokens, refused parameters, early stops. True when the lanes' prompt
+ * work is seen to be unequal: what can be done about that is the caller's to say. */
+bool warn_of_lanes(const struct load_lane *lanes, size_t n, const struct load_progress *progress);
 
 #endif

@@ -10,7 +10,9 @@
 #include "load/probe.h"
 
 #define MESSAGES_MAX 2
-#define CAUSE_SHAPE 1 /* "sentence": plain text, so that what differs is the wrapper's doing */
+/* Plain text, so that what differs is the wrapper's doing: as the run sends it. */
+#define CAUSE_SHAPE "sentence"
+#define CAUSE_SHAPE_SYSTEM "system" /* with a system message */
 
 struct load_wrapper {
     const struct chat_hypothesis *hypothesis;
@@ -66,25 +68,25 @@ static void tell(const struct wrappers_config *config, bool warning, const char 
         config->progress->note(config->progress->ctx, warning, text);
 }
 
-/* Each cause of the two lanes' difference on a plain sentence, and what can be done. */
+/* Each cause of the two lanes' difference on a plain sentence. */
 static int tell_causes(const struct load_wrappers *w, const struct wrappers_config *config,
                        struct error *err)
 {
     const struct probe_lane *a = probe_lane_at(w->probe, 0), *b = probe_lane_at(w->probe, 1);
+    const char *name = config->lanes[0].plan->system ? CAUSE_SHAPE_SYSTEM : CAUSE_SHAPE;
+    const struct chat_shapes *shapes = probe_shapes(w->probe);
     struct chat_explanation x = {0};
+    size_t shape = 0;
     int rc = 0;
 
-    if (!a || !b || !a->wrapper.nearest || !b->wrapper.nearest ||
-        a->counts[CAUSE_SHAPE].reported == COUNT_NONE ||
-        b->counts[CAUSE_SHAPE].reported == COUNT_NONE)
+    while (shape < shapes->n && strcmp(shapes->items[shape].name, name) != 0)
+        shape++;
+    if (shape == shapes->n || !a || !b || !a->wrapper.nearest || !b->wrapper.nearest ||
+        a->counts[shape].reported == COUNT_NONE || b->counts[shape].reported == COUNT_NONE)
         return 0;
-    rc = probe_explain(w->probe, CAUSE_SHAPE, &x, err);
+    rc = probe_explain(w->probe, shape, &x, err);
     for (size_t i = 0; rc == 0 && i < x.n; i++)
         tell(config, true, x.items[i].words);
-    if (rc == 0 && x.delta != 0)
-        tell(config, false,
-             "make the lanes equal (--system TEXT, or the servers' own template flags), or send "
-             "both the same text: --wire completions");
     chat_explanation_release(&x);
     return rc;
 }

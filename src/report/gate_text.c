@@ -77,9 +77,18 @@ static void row_text(const struct gate_row *r, struct buf *out)
     buf_release(&line);
     paragraph(out, str_of(r->why), INDENT);
     if (r->remedy && r->status != STATUS_PASS) {
-        struct buf remedy = BUF_INIT(4096);
+        struct buf remedy = BUF_INIT(65536);
         buf_addf(&remedy, "remedy: %s", r->remedy);
-        paragraph(out, buf_str(&remedy), INDENT);
+        for (struct str one, rest = buf_str(&remedy); rest.n;) {
+            str_cut(rest, '\n', &one, &rest);
+            if (str_starts(one, STR("tally "))) { /* to be pasted as it is */
+                buf_pad(out, ' ', INDENT);
+                buf_addstr(out, one);
+                buf_addc(out, '\n');
+            } else {
+                paragraph(out, one, INDENT);
+            }
+        }
         buf_release(&remedy);
     }
 }
