@@ -167,6 +167,18 @@ static void spoil(struct job *job)
         c->refuses_next = true;
 }
 
+/* As Ollama does: what is left is half the context, so that there is room for an answer. */
+static void cut_prompt(struct job *job)
+{
+    struct token_ids *ids = &job->prompt.ids;
+    size_t keep = (size_t)job->s->o->context / 2;
+    if (!job->s->profile->cuts_prompt || ids->n < (size_t)job->s->o->context)
+        return;
+    for (size_t i = 0; i < keep; i++)
+        ids->id[i] = ids->id[ids->n - keep + i];
+    ids->n = keep;
+}
+
 static int refuse_context(struct job *job)
 {
     struct conn *c = job->c;
@@ -241,6 +253,7 @@ void job_start(struct conn *c, const struct ask *ask, struct arena *arena)
                      err.message);
         return;
     }
+    cut_prompt(job);
     job->prompt_n = (int64_t)job->prompt.ids.n;
     if (refuse_context(job) < 0)
         return;

@@ -103,6 +103,7 @@ const struct profile profiles[] = {
         .counts_stop = true,
         .cache_block = 1,
         .fingerprint = "fp_ollama",
+        .cuts_prompt = true,
         .text_only = true,
     },
 };

@@ -40,6 +40,7 @@ struct profile {
     bool takes_cache_prompt; /* cache_prompt: false reuses nothing */
     bool takes_cache_salt;   /* prompts of different cache_salt share nothing */
     unsigned cache_block;    /* a prompt's known prefix is reused in such steps; 0: not at all */
+    bool cuts_prompt;        /* a prompt past the context loses its beginning, unsaid */
     bool text_only;          /* a raw prompt is one text: token ids are refused */
     const char *template;    /* the same in Jinja, as /props shows it; NULL: not shown */
     const char *server;      /* the header; NULL: none */

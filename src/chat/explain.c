@@ -15,6 +15,11 @@ const char *chat_cause_name(enum chat_cause_kind cause)
     return names[cause];
 }
 
+bool chat_cause_has_hunk(enum chat_cause_kind cause)
+{
+    return cause != CAUSE_TRUNCATION && cause != CAUSE_UNEXPLAINED;
+}
+
 static const char *says(enum chat_cause_kind cause)
 {
     static const char *const texts[] = {
@@ -327,6 +332,21 @@ int chat_explain(struct chat_explanation *x, const struct chat_side *a, const st
     buf_release(&tb);
     align_hunks_release(&hunks);
     return rc;
+}
+
+int chat_explain_cut(struct chat_explanation *x, const struct chat_side *side, bool is_b,
+                     int64_t reached, struct error *err)
+{
+    struct buf words = BUF_INIT(256);
+    int64_t rendered = (int64_t)side->rendering->ids.n;
+    struct chat_cause c = {.kind = CAUSE_TRUNCATION,
+                           .tokens = is_b ? reached - rendered : rendered - reached};
+    buf_addf(&words, "%s cuts the prompt short: %lld of its %lld tokens are left", side->name,
+             (long long)reached, (long long)rendered);
+    c.words = take(&words, err);
+    buf_release(&words);
+    x->delta += c.tokens;
+    return c.words ? push(x, c, err) : -1;
 }
 
 int chat_explain_rest(struct chat_explanation *x, int64_t reported_delta, struct error *err)

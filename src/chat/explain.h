@@ -31,6 +31,7 @@
     X(CAUSE_SEAM, "seam", "the same text cut into other tokens")              \
     X(CAUSE_CONTENT, "content", "content that the other has not")             \
     X(CAUSE_WRAPPER, "wrapper", "wrapper text")                               \
+    X(CAUSE_TRUNCATION, "truncation", "a prompt cut short")                   \
     X(CAUSE_UNEXPLAINED, "unexplained", "tokens that no rendering accounts for")
 
 enum chat_cause_kind {
@@ -40,6 +41,8 @@ enum chat_cause_kind {
 };
 
 const char *chat_cause_name(enum chat_cause_kind cause);
+/* Whether it stands at a place of the renderings; what a server did to the whole does not. */
+bool chat_cause_has_hunk(enum chat_cause_kind cause);
 
 struct chat_side {
     const char *name; /* "subject" */
@@ -62,6 +65,9 @@ struct chat_explanation {
 int chat_explain(struct chat_explanation *x, const struct chat_side *a, const struct chat_side *b,
                  const struct tokenizer *t, const struct chat_request *q,
                  struct error *err) TALLY_MUST_CHECK;
+/* One side's server cut the prompt: `reached` of `rendered` tokens came to its model. */
+int chat_explain_cut(struct chat_explanation *x, const struct chat_side *side, bool is_b,
+                     int64_t reached, struct error *err) TALLY_MUST_CHECK;
 /* The servers' own difference: what is not explained becomes a cause, and delta is reported_delta
  * afterwards. */
 int chat_explain_rest(struct chat_explanation *x, int64_t reported_delta,

@@ -99,7 +99,7 @@ int chat_shapes_make(struct chat_shapes *out, const struct tokenizer *t, struct 
         add_shape(out, "system_special", "both at once", special_with_system, 2, a, err) < 0 ||
         add_shape(out, "two_turns", "what earlier turns look like", turns, 3, a, err) < 0)
         return -1;
-    return prompt.n
-               ? add_shape(out, "workload", "the workload's own first prompt", &workload, 1, a, err)
-               : 0;
+    return prompt.n ? add_shape(out, CHAT_SHAPE_WORKLOAD, "the workload's own first prompt",
+                                &workload, 1, a, err)
+                    : 0;
 }

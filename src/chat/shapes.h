@@ -14,6 +14,7 @@
 #include "token/tokenizer.h"
 
 #define CHAT_SHAPES_MAX 12
+#define CHAT_SHAPE_WORKLOAD "workload" /* its name */
 
 struct chat_shape {
     const char *name;  /* "short", "special_text", … */

@@ -44,7 +44,7 @@ static const struct option options[] = {
      .help = "the longest that one request may take"},
     {"Output", OPTION_HEADING, 0, .help = ""},
     {"diff", OPTION_FLAG, OFFSET(struct args, diff),
-     .help = "show what differs between the two renderings of each shape"},
+     .help = "show the two renderings of each shape side by side, at the terminal's width"},
     {"json", OPTION_FLAG, OFFSET(struct args, json), .help = "print one JSON document"},
     OPTIONS_END,
 };

@@ -2,12 +2,11 @@
 
 #include <string.h>
 
-#include "cli/visible.h"
+#include "cli/probe_diff.h"
 #include "codec/json_write.h"
 
 #define EXIT_UNEXPLAINED 3
-#define WHY_COLUMN 55   /* where causes begin in the table of differences */
-#define DIFF_BYTES 2000 /* of one rendering, as shown */
+#define WHY_COLUMN 55 /* where causes begin in the table of differences */
 
 static const char *word(enum probe_answer a)
 {
@@ -58,6 +57,9 @@ static void print_behaviour(struct cli *cli, const struct probe_lane *lane)
                 lane->usage_where ? ", in its " : "", lane->usage_where ? lane->usage_where : "");
     if (lane->ignore_eos != PROBE_UNKNOWN)
         fprintf(cli->out, "  ignore_eos  honoured: %s\n", word(lane->ignore_eos));
+    if (lane->stop_counted != PROBE_UNKNOWN)
+        fprintf(cli->out, "  stop token  counted in completion_tokens: %s\n",
+                word(lane->stop_counted));
     if (lane->caches != PROBE_UNKNOWN)
         fprintf(cli->out, "  cache       %lld tokens of a repeated prompt\n",
                 (long long)lane->cached);
@@ -91,31 +93,11 @@ static void print_lane(struct cli *cli, const struct probe *p, const struct prob
         fprintf(cli->out, "  %-15s %6s %8s %9s %s\n", shapes->items[i].name, body, reported,
                 predicted,
                 c->error[0]           ? c->error
+                : c->cut              ? "cut short"
                 : !c->rendering_known ? "-"
                 : c->rendering_agrees ? "the same"
                                       : "differs");
     }
-}
-
-static int print_diff(struct cli *cli, const struct probe *p, size_t shape, struct error *err)
-{
-    struct buf line = BUF_INIT(BUF_ANY);
-    for (size_t i = 0; i < probe_lanes(p); i++) {
-        struct chat_rendering r = {0};
-        if (probe_rendering(p, i, shape, &r, err) < 0) {
-            buf_release(&line);
-            return -1;
-        }
-        buf_reset(&line);
-        cli_add_visible(&line, str_first(buf_str(&r.text), DIFF_BYTES));
-        fprintf(cli->out, "    %s%-11s%s ", term_on(&cli->out_term, i ? TERM_GOOD : TERM_ERROR),
-                probe_lane_at(p, i)->role, term_off(&cli->out_term));
-        fwrite(line.p, 1, line.n, cli->out);
-        fputc('\n', cli->out);
-        chat_rendering_release(&r);
-    }
-    buf_release(&line);
-    return 0;
 }
 
 static bool both_counted(const struct probe *p, size_t shape)
@@ -153,7 +135,7 @@ static int print_comparison(struct cli *cli, const struct probe *p, bool diff, s
         if (x.n == 0)
             fputs("  the same\n", cli->out);
         chat_explanation_release(&x);
-        if (diff && print_diff(cli, p, i, err) < 0)
+        if (diff && probe_print_diff(cli, p, i, err) < 0)
             return -1;
     }
     return 0;
@@ -217,6 +199,8 @@ static void put_counts(struct json_writer *w, const struct probe *p, const struc
             json_put_bool(w, c->rendering_agrees);
         else
             json_put_null(w);
+        json_key(w, "cut");
+        json_put_bool(w, c->cut);
         json_key(w, "error");
         json_put_cstr(w, c->error[0] ? c->error : NULL);
         json_end_object(w);
@@ -243,6 +227,7 @@ static void put_lane(struct json_writer *w, const struct probe *p, size_t i)
     json_key(w, "stream_usage_where");
     json_put_cstr(w, lane->usage_where);
     put_answer(w, "ignore_eos", lane->ignore_eos);
+    put_answer(w, "stop_token_counted", lane->stop_counted);
     put_answer(w, "same_text_twice", lane->repeats_same);
     put_count(w, "cached_on_repeat", lane->cached);
     put_count(w, "slots", lane->slots);

@@ -9,5 +9,7 @@
 #include "base/buf.h"
 
 void cli_add_visible(struct buf *b, struct str s);
+/* The character at `at` alone, without quotes; returns how many bytes of s it was. */
+size_t cli_add_visible_char(struct buf *b, struct str s, size_t at);
 
 #endif

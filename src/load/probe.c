@@ -77,6 +77,19 @@ static int make_hypotheses(struct probe *p, struct error *err)
     return 0;
 }
 
+/* A server that takes long prompts only in part: it says up to where (/props), or it is the long
+ * one, the workload's own, that lacks tokens while what is short agrees. */
+static bool is_cut(const struct probe *p, const struct probe_state *lane, size_t shape,
+                   int64_t predicted)
+{
+    int64_t reported = lane->public.counts[shape].reported, context = lane->public.context;
+    if (reported == COUNT_NONE || reported >= predicted)
+        return false;
+    if (context != COUNT_NONE)
+        return predicted > context && reported <= context;
+    return strcmp(p->shapes.items[shape].name, CHAT_SHAPE_WORKLOAD) == 0;
+}
+
 /* What hypothesis h leaves of a lane's counts; -1 when it cannot render, or nothing was counted. */
 static int64_t residue_of(const struct probe *p, const struct probe_state *lane,
                           const struct chat_hypothesis *h)
@@ -90,7 +103,8 @@ static int64_t residue_of(const struct probe *p, const struct probe_state *lane,
         if (reported == COUNT_NONE)
             continue;
         int rc = chat_predict(h, &p->shapes.items[i].request, p->options.tokenizer, &r, &ignored);
-        int64_t off = reported - (int64_t)r.ids.n;
+        bool cut = rc == 0 && is_cut(p, lane, i, (int64_t)r.ids.n);
+        int64_t off = cut ? 0 : reported - (int64_t)r.ids.n;
         chat_rendering_release(&r);
         if (rc < 0)
             return -1;
@@ -139,6 +153,7 @@ static int predict_lane(const struct probe *p, struct probe_state *lane, struct 
         int rc = chat_predict(h, &p->shapes.items[i].request, p->options.tokenizer, &r, err);
         if (rc == 0) {
             c->predicted = (int64_t)r.ids.n;
+            c->cut = is_cut(p, lane, i, c->predicted);
             c->rendering_known = lane->rendered[i].p != NULL;
             c->rendering_agrees = c->rendering_known && str_eq(lane->rendered[i], buf_str(&r.text));
         }
@@ -227,6 +242,10 @@ int probe_explain(const struct probe *p, size_t shape, struct chat_explanation *
         const struct chat_side sa = {p->lanes[0].options.role, &a};
         const struct chat_side sb = {p->lanes[1].options.role, &b};
         rc = chat_explain(x, &sa, &sb, p->options.tokenizer, &p->shapes.items[shape].request, err);
+        if (rc == 0 && p->lanes[0].public.counts[shape].cut)
+            rc = chat_explain_cut(x, &sa, false, ra, err);
+        if (rc == 0 && p->lanes[1].public.counts[shape].cut)
+            rc = chat_explain_cut(x, &sb, true, rb, err);
     }
     if (rc == 0 && ra != COUNT_NONE && rb != COUNT_NONE)
         rc = chat_explain_rest(x, rb - ra, err);

@@ -45,11 +45,12 @@ struct probe_shape_count {
     int64_t reported, cached;               /* COUNT_NONE */
     int64_t predicted;                      /* by the named (or nearest) hypothesis */
     bool rendering_agrees, rendering_known; /* with the server's own /apply-template */
+    bool cut;                               /* the server cut the prompt to what is reported */
     char error[160];                        /* what the server said instead of a count; "" */
 };
 
 struct probe_wrapper {
-    const struct chat_hypothesis *named;   /* every shape exactly; NULL */
+    const struct chat_hypothesis *named;   /* every shape exactly, but for one that is cut; NULL */
     const struct chat_hypothesis *nearest; /* the same, or the one with the least residue; NULL */
     size_t also;                           /* further hypotheses that predict every shape */
     int64_t residue;                       /* sum of |reported - predicted| */
@@ -63,10 +64,11 @@ struct probe_lane {
     int64_t slots, context;          /* as /props says; COUNT_NONE */
     enum probe_answer live;          /* tokens come as they are made, not replayed at the end */
     enum probe_answer stream_usage, ignore_eos, repeats_same, caches;
-    const char *usage_where; /* "own chunk", "last chunk"; NULL */
-    int64_t ttft_ns, e2e_ns; /* of the streamed request */
-    int64_t events, output;  /* token-bearing events; tokens reported for them */
-    int64_t cached;          /* on the repeated prompt */
+    enum probe_answer stop_counted; /* completion_tokens holds the token that ends an answer */
+    const char *usage_where;        /* "own chunk", "last chunk"; NULL */
+    int64_t ttft_ns, e2e_ns;        /* of the streamed request */
+    int64_t events, output;         /* token-bearing events; tokens reported for them */
+    int64_t cached;                 /* on the repeated prompt */
 };
 
 struct probe;

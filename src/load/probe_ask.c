@@ -11,6 +11,7 @@
 #define COMPLETION_TIMEOUT_NS (120 * NS_PER_S)
 #define DOCUMENT_MAX ((size_t)64 << 20)
 #define STREAM_TOKENS 32
+#define STOP_TOKENS 512 /* within which an answer to the shortest shape should end itself */
 /* Replayed: the first token comes when nearly all of the time has passed. */
 #define REPLAY_SHARE_PERCENT 90
 
@@ -266,6 +267,56 @@ static void read_length(struct probe_lane *lane, const struct sample *s)
         lane->ignore_eos = answer(n == STREAM_TOKENS);
 }
 
+static bool ended_itself(const struct sample *s)
+{
+    for (size_t i = 0; s->outcome == OUTCOME_OK && i < s->events_n; i++)
+        if (s->events[i].kind == EVENT_FINISH)
+            return str_eq(s->events[i].finish_reason, STR("stop"));
+    return false;
+}
+
+/* How many tokens an answer reports beyond those of its text; -1 when that cannot be told. */
+static int ask_beyond_text(struct probe *p, struct probe_state *state, size_t shape,
+                           int64_t *beyond, struct error *err)
+{
+    const struct question q = {.request = &p->shapes.items[shape].request,
+                               .max_tokens = STOP_TOKENS};
+    struct buf text = BUF_INIT((size_t)16 << 20);
+    struct arena arena;
+    struct sample s;
+    size_t n;
+    sample_init(&s);
+    arena_init(&arena, DOCUMENT_MAX);
+    int rc = complete(p, state, &q, &s, &arena, &text, err);
+    *beyond = -1;
+    if (rc == 0 && ended_itself(&s) && text.n > 0 && s.output_reported.total != COUNT_NONE &&
+        s.output_reported.reasoning <= 0) {
+        rc = tokenizer_count(p->options.tokenizer, buf_str(&text), &(struct encode_options){0}, &n,
+                             err);
+        *beyond = rc == 0 ? s.output_reported.total - (int64_t)n : -1;
+    }
+    buf_release(&text);
+    arena_release(&arena);
+    return rc;
+}
+
+/* Does completion_tokens hold the token that ends an answer? Text that the model cut otherwise than
+ * a tokenizer does would mislead, so answers are asked for until two say the same. */
+static int ask_stop(struct probe *p, struct probe_state *state, struct error *err)
+{
+    int said[2] = {0};
+    for (size_t i = 0; i < p->shapes.n && said[0] < 2 && said[1] < 2; i++) {
+        int64_t beyond;
+        if (ask_beyond_text(p, state, i, &beyond, err) < 0)
+            return -1;
+        if (beyond == 0 || beyond == 1)
+            said[beyond]++;
+    }
+    if (said[0] == 2 || said[1] == 2)
+        state->public.stop_counted = answer(said[1] == 2);
+    return 0;
+}
+
 int probe_behaviour(struct probe *p, struct probe_state *state, struct error *err)
 {
     struct probe_lane *lane = &state->public;
@@ -301,7 +352,7 @@ int probe_behaviour(struct probe *p, struct probe_state *state, struct error *er
     lane->cached = s.prompt_cached;
     if (s.prompt_cached != COUNT_NONE)
         lane->caches = answer(s.prompt_cached > 0);
-    rc = 0;
+    rc = ask_stop(p, state, err);
 out:
     buf_release(&first);
     buf_release(&second);
