@@ -192,6 +192,8 @@ static void strings_and_numbers(void **state)
     exceeds("{% set ns = namespace(s='x') %}{% for i in range(60) %}{% set ns.s = ns.s ~ ns.s %}"
             "{% endfor %}",
             "string of more than 16777216 bytes");
+    fits("{{ ([0] * 4194304)|length }}");
+    exceeds("{{ ([0] * 4194305)|length }}", "more than 4194304 items");
     exceeds("{{ [0] * 2000000000 }}", "more than 4194304 items");
     fits("{{ (10 ** 4299)|string|length }}");
     exceeds("{{ 10 ** 4300 }}", "more than 4300 digits");
@@ -240,6 +242,41 @@ static void steps(void **state)
     assert_true(lo > 100 && lo < 10000);
 }
 
+/* Strings of 16 MiB: fifteen lie within the 256 MiB, the sixteenth leaves no room for the rest. */
+static void whole_memory(void)
+{
+    const struct jinja_render many_steps = {.steps_max = UINT64_C(1000000000),
+                                            .time_max_ns = INT64_C(60000000000)};
+    for (int n = 15; n <= 16; n++) {
+        char source[128];
+        snprintf(source, sizeof source,
+                 "{%% for i in range(%d) %%}{%% set s = 'x' * 16777216 %%}{%% endfor %%}", n);
+        struct outcome o = render_with(str_of(source), &many_steps);
+        assert_int_equal(o.rc, n == 15 ? 0 : -1);
+        if (n == 16) {
+            assert_int_equal(o.err.kind, ERROR_LIMIT);
+            assert_non_null(strstr(o.err.message, "256 MiB of memory"));
+        }
+        buf_release(&o.out);
+    }
+}
+
+/* Tuples in tuples as keys, up to 32. */
+static void keys(void **state)
+{
+    (void)state;
+    static const char build[] = "{%% set ns = namespace(x=(1,)) %%}{%% for i in range(%d) %%}"
+                                "{%% set ns.x = (ns.x,) %%}{%% endfor %%}{{ {ns.x: 1}|length }}";
+    char text[256];
+    snprintf(text, sizeof text, build, 31);
+    fits(text);
+    snprintf(text, sizeof text, build, 32);
+    struct outcome o = render_with(str_of(text), &(struct jinja_render){0});
+    assert_int_equal(o.rc, -1);
+    assert_non_null(strstr(o.err.message, "unhashable"));
+    buf_release(&o.out);
+}
+
 static void memory_and_time(void **state)
 {
     (void)state;
@@ -259,7 +296,8 @@ static void memory_and_time(void **state)
     arena_release(&a);
     exceeds("{% set ns = namespace(l=[]) %}{% for i in range(100000) %}"
             "{% set ns.l = ('x' * 100000)|list %}{% endfor %}",
-            "");
+            "more than 5000000 steps");
+    whole_memory();
     o = render_with(STR("{% for a in range(100000) %}{% endfor %}"),
                     &(struct jinja_render){.time_max_ns = 1});
     assert_int_equal(o.rc, -1);
@@ -314,6 +352,7 @@ int main(void)
         cmocka_unit_test(steps),
         cmocka_unit_test(memory_and_time),
         cmocka_unit_test(variables),
+        cmocka_unit_test(keys),
         cmocka_unit_test(sandbox),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
