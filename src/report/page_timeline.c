@@ -88,7 +88,42 @@ static int row_of(const struct sample *s)
 struct frame {
     double from, to, scale; /* ms, ms, picture units a ms */
     int rows, height;
+    size_t shown, of; /* requests of the window */
+    int64_t until_ns; /* those sent later are not drawn */
 };
+
+static bool is_shown(const struct frame *f, const struct sample *s)
+{
+    return s->phase == PHASE_WINDOW && s->t_sent_ns <= f->until_ns;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Up to when requests are drawn, so that they are about `most`: a picture of the beginning is true
+ * of it, one with requests left out here and there would be true of nothing. */
+static void limit(const struct page_band *b, size_t most, struct frame *f)
+{
+    f->until_ns = INT64_MAX;
+    f->of = f->shown = 0;
+    for (size_t i = 0; i < b->samples_n; i++)
+        f->of += b->samples[i].phase == PHASE_WINDOW;
+    int64_t *sent = f->of > most ? malloc(f->of * sizeof *sent) : NULL;
+    if (sent) {
+        size_t n = 0;
+        for (size_t i = 0; i < b->samples_n; i++)
+            if (b->samples[i].phase == PHASE_WINDOW)
+                sent[n++] = b->samples[i].t_sent_ns;
+        qsort(sent, n, sizeof *sent, by_time);
+        f->until_ns = most ? sent[most - 1] : INT64_MIN;
+        free(sent);
+    }
+    for (size_t i = 0; i < b->samples_n; i++)
+        f->shown += is_shown(f, &b->samples[i]);
+}
 
 static double at(const struct frame *f, double t)
 {
@@ -114,7 +149,7 @@ static void pieces(const struct page_band *b, const struct frame *f, int64_t zer
         buf_addf(out, "<path class=%s d='", classes[piece]);
         for (size_t i = 0; i < b->samples_n; i++) {
             const struct sample *s = &b->samples[i];
-            if (s->phase != PHASE_WINDOW)
+            if (!is_shown(f, s))
                 continue;
             struct bar bar = bar_of(s, zero);
             int row = row_of(s);
@@ -167,11 +202,11 @@ static void rows(const struct page_band *b, const struct frame *f, int64_t zero,
     bool first = true;
     buf_addf(out,
              "<script type=application/json id=%s>{\"left\":%d,\"from\":%.3f,\"scale\":%.9f,"
-             "\"row\":%d,\"width\":%d,\"rows\":[",
-             id, PLOT_LEFT, f->from, f->scale, ROW, PLOT_WIDTH);
+             "\"row\":%d,\"width\":%d,\"of\":%zu,\"rows\":[",
+             id, PLOT_LEFT, f->from, f->scale, ROW, PLOT_WIDTH, f->of);
     for (size_t i = 0; i < b->samples_n; i++) {
         const struct sample *s = &b->samples[i];
-        if (s->phase != PHASE_WINDOW || s->t_sent_ns == TIME_NONE)
+        if (!is_shown(f, s) || s->t_sent_ns == TIME_NONE)
             continue;
         struct bar bar = bar_of(s, zero);
         buf_addf(out, "%s[%d,", first ? "" : ",", TOP + row_of(s) * ROW_STEP);
@@ -192,12 +227,13 @@ static void rows(const struct page_band *b, const struct frame *f, int64_t zero,
     buf_adds(out, "]}</script>");
 }
 
-static struct frame frame_of(const struct page_band *b, int64_t zero)
+static struct frame frame_of(const struct page_band *b, int64_t zero, size_t most)
 {
     struct frame f = {.from = 0, .to = 0, .rows = 1};
+    limit(b, most, &f);
     for (size_t i = 0; i < b->samples_n; i++) {
         const struct sample *s = &b->samples[i];
-        if (s->phase != PHASE_WINDOW)
+        if (!is_shown(&f, s))
             continue;
         double sent = ms_since(s->t_sent_ns, zero), end = ms_since(s->t_end_ns, zero);
         if (!isnan(sent))
@@ -234,17 +270,20 @@ static void time_axis(const struct frame *f, struct buf *out)
                  TOP + r * ROW_STEP + ROW + 3, r);
 }
 
-static void timeline(const struct page_run *p, const struct page_band *b, size_t index,
+static void timeline(const struct page_run *p, const struct page_band *b, size_t index, size_t most,
                      struct buf *out)
 {
     int64_t zero = b->record->t_open_ns;
     char id[32];
     if (zero == TIME_NONE || b->samples_n == 0)
         return;
-    struct frame f = frame_of(b, zero);
+    struct frame f = frame_of(b, zero, most);
     snprintf(id, sizeof id, "requests-%zu", index);
-    buf_addf(out, "<figure><figcaption>%s, c = %d, replicate %d</figcaption>",
-             page_lane(p, b->record->lane), b->record->band, b->record->replicate);
+    buf_addf(out, "<figure><figcaption>%s, c = %d, replicate %d", page_lane(p, b->record->lane),
+             b->record->band, b->record->replicate);
+    if (f.shown < f.of)
+        buf_addf(out, ": the first %zu of %zu requests", f.shown, f.of);
+    buf_adds(out, "</figcaption>");
     buf_addf(out, "<div class=bar><label>Only <select id=%s-only><option>all", id);
     for (int o = 0; o < OUTCOME_COUNT; o++)
         if (b->metrics->counts.outcomes[o])
@@ -265,11 +304,34 @@ static void timeline(const struct page_run *p, const struct page_band *b, size_t
     buf_adds(out, "</figure>\n");
 }
 
+/* How many requests of a picture are drawn, when all of them would be too many; SIZE_MAX else. What
+ * small ones leave over goes to the larger. */
+static size_t share_of_each(const struct page_run *p)
+{
+    size_t left = PAGE_TIMELINE_MAX, all = 0, large = p->bands_n, share = 0, before;
+    for (size_t i = 0; i < p->bands_n; i++)
+        all += p->bands[i].samples_n;
+    if (all <= PAGE_TIMELINE_MAX)
+        return SIZE_MAX;
+    do {
+        before = large;
+        share = large ? left / large : 0;
+        left = PAGE_TIMELINE_MAX;
+        large = 0;
+        for (size_t i = 0; i < p->bands_n; i++) {
+            if (p->bands[i].samples_n <= share)
+                left -= p->bands[i].samples_n;
+            else
+                large++;
+        }
+    } while (large && large < before);
+    return share;
+}
+
 void page_timelines(const struct page_run *p, struct buf *out)
 {
     int32_t c[RUN_BANDS_MAX];
-    size_t n = page_concurrencies(p, c), drawn = 0;
-    bool cut = false;
+    size_t n = page_concurrencies(p, c), most = share_of_each(p);
     buf_adds(out, "<h2>Requests over time</h2><ul class=legend>"
                   "<li class=\"box queue\"><i></i>waiting to be sent</li>"
                   "<li class=\"box prefill\"><i></i>sent to first token</li>"
@@ -285,18 +347,14 @@ void page_timelines(const struct page_run *p, struct buf *out)
             const struct page_band *b = &p->bands[k];
             if (b->record->band != c[i])
                 continue;
-            if (drawn + b->samples_n > PAGE_TIMELINE_MAX) {
-                cut = true;
-                continue;
-            }
-            drawn += b->samples_n;
-            timeline(p, b, k, out);
+            timeline(p, b, k, most, out);
         }
         buf_adds(out, "</div></section>\n");
     }
-    if (cut)
+    if (most < SIZE_MAX)
         buf_addf(out,
-                 "<p>The page draws at most %d requests; the others are in the samples of the run "
-                 "directory.</p>",
+                 "<p>These pictures draw at most %d requests in all, so some show the beginning of "
+                 "their window alone; the numbers of the page are of all requests, which are in "
+                 "the samples of the run directory.</p>",
                  PAGE_TIMELINE_MAX);
 }

@@ -44,7 +44,7 @@
       var end = r[3] === null ? r[1] : r[3];
       pointer.setAttribute("d", "M" + (x(r[1]) - 3) + " " + (r[0] - 1) + "H" + (x(end) + 3) + "v" +
         (data.row + 2) + "H" + (x(r[1]) - 3) + "z");
-      readout.textContent = "Request " + (i + 1) + " of " + rows.length + ", worker " + r[7] + ": " +
+      readout.textContent = "Request " + (i + 1) + " of " + data.of + ", worker " + r[7] + ": " +
         r[4] + ". Sent at " + ms(r[1]) + "; first token after " +
         (r[2] === null ? "none" : ms(r[2] - r[1])) + "; last after " +
         (r[3] === null ? "none" : ms(r[3] - r[1])) + "; " + (r[5] === null ? "unknown" : r[5]) +
