@@ -51,6 +51,10 @@ void specimen_init(struct specimen *s)
         .finish = true,
         .argv = argv,
         .argc = sizeof argv / sizeof argv[0],
+        .nonce = "00112233445566778899aabbccddeeff",
+        .hosts = {"bench-1", "bench-1"},
+        .builds = {"apr 1.2", "b80fb11a"},
+        .start_real_ns = SPECIMEN_ZERO_REAL,
     };
 }
 
@@ -249,9 +253,9 @@ static int add_band(struct request *q, struct receipt_run *r, int64_t start, boo
 static void plan_it(const struct specimen *s, struct run_plan *p)
 {
     run_plan_w1(p);
-    memcpy(p->nonce, "00112233445566778899aabbccddeeff", RUN_NONCE_HEX);
+    snprintf(p->nonce, sizeof p->nonce, "%s", s->nonce);
     p->t_zero_mono_ns = 77000000001;
-    p->t_zero_real_ns = SPECIMEN_ZERO_REAL;
+    p->t_zero_real_ns = s->start_real_ns;
     memcpy(p->bands, s->bands, sizeof s->bands);
     p->bands_n = s->bands_n;
     p->replicates = s->replicates;
@@ -302,7 +306,7 @@ static int add_bands(struct request *q, struct receipt_run *r, struct run_band *
                     return -1;
                 start += s->window_s * NS_PER_S + BETWEEN;
             }
-    run->t_end_real_ns = SPECIMEN_ZERO_REAL + start;
+    run->t_end_real_ns = s->start_real_ns + start;
     return 0;
 }
 
@@ -366,19 +370,19 @@ int specimen_write(struct specimen *s, struct error *err)
     struct run_lane lanes[RUN_LANES_MAX] = {
         {.role = "subject",
          .url = "http://127.0.0.1:8001",
-         .host = "bench-1",
+         .host = s->hosts[0],
          .model = "tiny",
-         .build = "apr 1.2",
+         .build = s->builds[0],
          .reported_json = "{\"models\":[\"tiny\"],\"n\":1.50}"},
         {.role = "comparator",
          .url = "http://127.0.0.1:8002",
-         .host = "bench-1",
+         .host = s->hosts[1],
          .model = "tiny",
-         .build = "b80fb11a"},
+         .build = s->builds[1]},
     };
     struct run_record run = {.lanes = lanes,
                              .lanes_n = s->lanes_n,
-                             .t_start_real_ns = SPECIMEN_ZERO_REAL,
+                             .t_start_real_ns = s->start_real_ns,
                              .interrupted = s->interrupted,
                              .argv = s->argv,
                              .argc = s->argc};

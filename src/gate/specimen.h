@@ -42,6 +42,9 @@ struct specimen {
     bool leave_open; /* with !finish: the last band is not closed either */
     size_t argc;
     const char *const *argv;
+    const char *nonce;
+    const char *hosts[2], *builds[2];
+    int64_t start_real_ns; /* when it was measured; a run takes some minutes */
 
     void *ctx;
     /* Called for every sample before it is written; true leaves it out. NULL. */

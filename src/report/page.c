@@ -267,32 +267,56 @@ static void caveats(const struct page_run *p, struct buf *out)
     }
 }
 
-static void controls(const struct page_run *p, struct buf *out)
+void page_controls(struct buf *out, const int32_t *c, size_t n, const char *const *lanes,
+                   size_t lanes_n)
 {
-    int32_t c[RUN_BANDS_MAX];
-    size_t n = page_concurrencies(p, c);
     buf_adds(out, "<div class=bar role=group aria-label=\"Concurrency shown\">Concurrency: ");
     for (size_t i = 0; i < n; i++)
         buf_addf(out, "<button type=button data-show=\"%d\" aria-pressed=false>c = %d</button>",
                  c[i], c[i]);
     buf_adds(out, "<button type=button data-show=all aria-pressed=false>all</button>");
-    for (size_t i = 0; i < p->run->lanes_n && p->run->lanes_n > 1; i++)
-        buf_addf(out, "<label><input type=checkbox checked data-lane=%s> %s</label>",
-                 page_lane(p, i), page_lane(p, i));
+    for (size_t i = 0; i < lanes_n && lanes_n > 1; i++)
+        buf_addf(out, "<label><input type=checkbox checked data-lane=%s> %s</label>", lanes[i],
+                 lanes[i]);
     buf_adds(out, "</div>\n");
 }
 
-int page_write(const struct page_run *p, struct buf *out, struct error *err)
+static void controls(const struct page_run *p, struct buf *out)
+{
+    int32_t c[RUN_BANDS_MAX];
+    const char *lanes[RUN_LANES_MAX];
+    size_t n = page_concurrencies(p, c);
+    for (size_t i = 0; i < p->run->lanes_n; i++)
+        lanes[i] = page_lane(p, i);
+    page_controls(out, c, n, lanes, p->run->lanes_n);
+}
+
+void page_begin(struct buf *out, const char *title)
 {
     buf_adds(out, "<!DOCTYPE html>\n<html lang=en><head><meta charset=utf-8>"
                   "<meta name=viewport content=\"width=device-width, initial-scale=1\">"
                   "<meta http-equiv=Content-Security-Policy content=\"default-src 'none'; "
                   "style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:\">"
                   "<link rel=icon href=\"data:,\"><title>");
-    buf_addf(out, "%s: tally report %.16s</title><style>", status_name(p->status),
-             p->run_id ? p->run_id : "");
+    html_cstr(out, title);
+    buf_adds(out, "</title><style>");
     buf_adds(out, page_style);
     buf_adds(out, "</style></head><body>\n");
+}
+
+void page_end(struct buf *out)
+{
+    buf_adds(out, "<script>");
+    buf_adds(out, page_script);
+    buf_adds(out, "</script></body></html>\n");
+}
+
+int page_write(const struct page_run *p, struct buf *out, struct error *err)
+{
+    char title[96];
+    snprintf(title, sizeof title, "%s: tally report %.16s", status_name(p->status),
+             p->run_id ? p->run_id : "");
+    page_begin(out, title);
     first_screen(p, out);
     caveats(p, out);
     page_prompt_work(p, out);
@@ -302,8 +326,6 @@ int page_write(const struct page_run *p, struct buf *out, struct error *err)
     page_timelines(p, out);
     page_validity(p, out);
     page_provenance(p, out);
-    buf_adds(out, "<script>");
-    buf_adds(out, page_script);
-    buf_adds(out, "</script></body></html>\n");
+    page_end(out);
     return buf_check(out, "the report", err);
 }

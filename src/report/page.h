@@ -8,7 +8,8 @@
  * What is drawn is what the receipt says: the caller has read and verified it, and gives the plain
  * records, the computed bands and the receipt's own document, whose texts are printed verbatim.
  * Ownership: everything is borrowed; the page is appended to `out`.
- * Limits: PAGE_BYTES_MAX; a timeline of more than PAGE_TIMELINE_MAX requests says that it is cut.
+ * Limits: PAGE_BYTES_MAX; timelines of more than PAGE_TIMELINE_MAX requests in all show the
+ * beginning of their windows, and say so.
  */
 #ifndef TALLY_REPORT_PAGE_H
 #define TALLY_REPORT_PAGE_H
@@ -58,6 +59,13 @@ void page_distributions(const struct page_run *p, struct buf *out);
 void page_timelines(const struct page_run *p, struct buf *out);
 void page_validity(const struct page_run *p, struct buf *out);
 void page_provenance(const struct page_run *p, struct buf *out);
+
+/* Shared by every page, the trend's too (report/trend.h). */
+void page_begin(struct buf *out, const char *title); /* to the body, with style */
+void page_end(struct buf *out);                      /* the script, and the end */
+/* Buttons that choose a band, and boxes that hide a lane when there are two. */
+void page_controls(struct buf *out, const int32_t *c, size_t n, const char *const *lanes,
+                   size_t lanes_n);
 
 /* Shared by the parts. */
 size_t page_concurrencies(const struct page_run *p, int32_t out[RUN_BANDS_MAX]);

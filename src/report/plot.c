@@ -121,6 +121,8 @@ static void x_axis(const struct plot *p, struct buf *out)
             x_tick(p, out, v, 1);
     } else {
         double step = plot_step(p->x, PLOT_TICKS);
+        if (p->x_whole && step < 1)
+            step = 1;
         long first = (long)ceil(p->x.lo / step - 1e-9), last = (long)floor(p->x.hi / step + 1e-9);
         for (long i = first; i <= last && i - first < 100; i++)
             x_tick(p, out, (double)i * step, step);
@@ -222,7 +224,7 @@ void plot_mark(const struct plot *p, struct buf *out, const char *series, double
         buf_addf(out, "<path class=whisker d='M%.1f %.1fV%.1fM%.1f %.1fh8M%.1f %.1fh8'/>", at,
                  plot_y(p, lo), plot_y(p, hi), at - 4, plot_y(p, lo), at - 4, plot_y(p, hi));
     /* Shape tells the lanes apart where colour does not. */
-    if (strcmp(series, "comparator") == 0)
+    if (strncmp(series, "comparator", 10) == 0)
         buf_addf(out, "<rect x='%.1f' y='%.1f' width=8 height=8 />", at - 4, plot_y(p, y) - 4);
     else
         buf_addf(out, "<circle cx='%.1f' cy='%.1f' r=4.5 />", at, plot_y(p, y));

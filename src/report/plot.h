@@ -37,6 +37,7 @@ struct plot {
     const char *x_label, *y_label; /* with their units */
     struct plot_range x, y;        /* lo < hi */
     bool x_log2;                   /* ticks at powers of two; lo > 0 */
+    bool x_whole;                  /* no ticks between whole numbers */
     int height;                    /* 0: PLOT_HEIGHT */
 };
 

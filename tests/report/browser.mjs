@@ -3,84 +3,17 @@
 //
 // usage: node browser.mjs RUN PAGE.html
 //
-// Needs playwright-core (tools/fetch-peers BROWSER) and Debian's Chromium; without them it is
-// skipped, saying so. Output is TAP.
-import { readFileSync, existsSync, mkdirSync } from "node:fs";
-import { createRequire } from "node:module";
+// Output is TAP; skipped, saying so, where kit.mjs finds no browser.
+import { readFileSync } from "node:fs";
 import path from "node:path";
+import { check, done, looks, start } from "./kit.mjs";
 
 const [run, page_file] = process.argv.slice(2);
-const source = process.env.TALLY_SOURCE || ".";
-const peers = process.env.TALLY_PEERS || path.join(source, ".peers");
-const chromium_path = "/usr/bin/chromium";
-const package_json = path.join(peers, "node_modules", "playwright-core", "package.json");
-if (!existsSync(chromium_path) || !existsSync(package_json)) {
-  console.log("1..0 # SKIP Chromium or playwright-core is absent (tools/fetch-peers BROWSER)");
-  process.exit(0);
-}
-const { chromium } = createRequire(path.resolve(package_json))("playwright-core");
-
-let number = 0, failed = 0;
-function check(what, seen, wanted) {
-  const same = JSON.stringify(seen) === JSON.stringify(wanted);
-  console.log(`${same ? "ok" : "not ok"} ${++number} - ${what}`);
-  if (!same) {
-    failed++;
-    console.log(`# saw    ${JSON.stringify(seen)}\n# wanted ${JSON.stringify(wanted)}`);
-  }
-}
-
+const { open } = await start(page_file);
 const receipt = JSON.parse(readFileSync(path.join(run, "receipt.json"), "utf8"));
 const lanes = receipt.lanes.map((l) => l.role);
 const bands = receipt.protocol.bands;
-const browser = await chromium.launch({
-  executablePath: chromium_path,
-  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-         "--disable-background-networking", "--disable-component-update", "--disable-sync"],
-});
-const shots = process.env.TALLY_SHOTS;
-if (shots) mkdirSync(shots, { recursive: true });
-
-async function open(theme, width) {
-  const context = await browser.newContext({
-    colorScheme: theme, viewport: { width, height: 900 }, offline: true });
-  const page = await context.newPage();
-  const said = [];
-  page.on("console", (m) => said.push(m.text()));
-  page.on("pageerror", (e) => said.push(String(e)));
-  page.on("request", (r) => { if (!/^(file|data):/.test(r.url())) said.push(r.url()); });
-  await page.goto("file://" + path.resolve(page_file));
-  if (shots) await page.screenshot({ path: `${shots}/${theme}-${width}.png`, fullPage: true });
-  return { page, said };
-}
-
-for (const theme of ["light", "dark"]) {
-  for (const width of [1200, 390]) {
-    const { page, said } = await open(theme, width);
-    check(`${theme}, ${width} px: no console message, no request`, said, []);
-    check(`${theme}, ${width} px: nothing wider than the window`,
-      await page.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth), true);
-    const low = await page.evaluate(() => {
-      // WCAG 2.1 contrast of every visible text against the page's ground.
-      const lum = (c) => {
-        const v = c.map((x) => { x /= 255; return x <= 0.03928 ? x / 12.92 : ((x + 0.055) / 1.055) ** 2.4; });
-        return 0.2126 * v[0] + 0.7152 * v[1] + 0.0722 * v[2];
-      };
-      const rgb = (s) => s.match(/[\d.]+/g).slice(0, 3).map(Number);
-      const ground = lum(rgb(getComputedStyle(document.body).backgroundColor));
-      const bad = new Set();
-      for (const e of document.querySelectorAll("h1,h2,p,td,th,li,summary,figcaption,text")) {
-        const style = getComputedStyle(e);
-        const l = lum(rgb(e.tagName === "text" ? style.fill : style.color));
-        const ratio = (Math.max(l, ground) + 0.05) / (Math.min(l, ground) + 0.05);
-        if (ratio < 4.5) bad.add(`${e.tagName}.${e.getAttribute("class")}: ${ratio.toFixed(2)}`);
-      }
-      return [...bad];
-    });
-    check(`${theme}, ${width} px: contrast of at least 4.5`, low, []);
-    await page.context().close();
-  }
-}
+await looks(open);
 
 const { page } = await open("light", 1200);
 check("the status is the receipt's", await page.locator(".status").first().textContent(), receipt.status);
@@ -137,6 +70,4 @@ check("its time to first token lies within the band's range", (() => {
 const box = await timeline.boundingBox();
 await page.mouse.move(box.x + box.width / 2, box.y + 12);
 check("the pointer tells another", (await readout.textContent()) !== last, true);
-await browser.close();
-console.log(`1..${number}`);
-process.exit(failed ? 1 : 0);
+await done();
