@@ -160,13 +160,28 @@ static enum effect see_set(const struct split_step *s, enum cut_kind kind)
     return OPAQUE;
 }
 
+/* In none of these expressions does an alternative go on from what is no white space to a space,
+ * nor from an LF to a letter, nor from a letter or digit to punctuation. */
+static enum effect see_scan(const struct cut_rules *r, const struct scan_rules *scan)
+{
+    switch (scan->family) {
+    case SCAN_WHOLE:
+    case SCAN_RUNS:
+        return NEUTRAL;
+    case SCAN_GPT2:
+    case SCAN_QWEN2:
+    case SCAN_CASE:
+    case SCAN_DEEPSEEK:
+        return r->mark == ' ' ? BEGINS : OPAQUE;
+    }
+    return OPAQUE;
+}
+
 static enum effect see_split(struct cut_rules *r, const struct split_step *s, enum cut_kind kind)
 {
     switch (s->op) {
     case SPLIT_SCAN:
-        if (s->scan.family == SCAN_WHOLE || s->scan.family == SCAN_RUNS)
-            return NEUTRAL;
-        return r->mark == ' ' ? BEGINS : OPAQUE;
+        return see_scan(r, &s->scan);
     case SPLIT_LITERAL:
         return see_literal(r, s, kind);
     case SPLIT_SET:

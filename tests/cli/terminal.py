@@ -59,6 +59,17 @@ def on_terminal(argv, columns, environment, then=None):
     return text, len(seen[:narrowed_at].decode("utf-8", "replace"))
 
 
+def counting(work):
+    """`tally count` of a file of two seconds, fed by a pipe that is slow on purpose."""
+    slow = os.path.join(work, "slow")
+    os.mkfifo(slow)
+    feeder = subprocess.Popen(["sh", "-c", 'for i in 1 2 3 4 5 6 7 8; do echo "one more line"; '
+                                           'sleep 0.3; done >"$0"', slow])
+    text, _ = on_terminal([TALLY, "count", "--tokenizer", TOKENIZER, slow, TOKENIZER], 80, {})
+    feeder.wait()
+    return live(text)
+
+
 def live(text):
     """The live lines: behind a CR, ended by erasing what stood there."""
     return [s for s in re.findall(r"\r([^\r\n\x1b]*)\x1b\[K", text) if s]
@@ -102,6 +113,10 @@ def main():
                   any("tok/s, TTFT" in s and ", left " in s for s in wide), wide)
             text, _ = on_terminal([TALLY, "count", "--nothing"], 80, {"TERM": "dumb"})
             check("TERM=dumb: no colour", "tally:" in text and not COLOUR.search(text), text)
+
+            seen = counting(work)
+            check("count shows how far it is, once it takes long", len(seen) >= 2 and all(
+                re.match(r"0 of 2 files  [0-9.]+ MB  [0-9.]+ MB/s$", s) for s in seen), seen)
 
             p = subprocess.run(run("c"), capture_output=True, text=True)
             check("no terminal: no live line, no colour, a line a band",
