@@ -53,6 +53,8 @@ FAULTS = {
     "early-stop:3": ("short", None, ""),                                                # 38
     "wrong-count:2": OK,                                                                # 18
     "repeat": OK,                                                                       # 39
+    "batch-repeat": OK,                                                                 # 39
+    "batch-drift:3": OK,                                                                # 39
     "comments": OK,                                                                     # 6
     "crlf": OK,                                                                         # 5
     "cap-inflight:1": OK,                                                               # 37
