@@ -78,6 +78,7 @@ int added_insert(struct added_set *set, struct str text, uint32_t i, struct erro
     }
     if (set->node[at].token == 0)
         set->node[at].token = i + 1;
+    set->strips = set->strips || set->list[i].lstrip || set->list[i].rstrip;
     return 0;
 }
 
@@ -236,26 +237,51 @@ static int by_place(const void *pa, const void *pb)
     return a->from < b->from ? -1 : a->from > b->from;
 }
 
+/* White space as C's isspace has it: bytes. */
+static bool is_blank(char c)
+{
+    return c == ' ' || (c >= '\t' && c <= '\r');
+}
+
+/* A part of the text in which hits overlap, and which of its bytes are taken. */
+struct chain {
+    struct str text;
+    size_t base, end;
+    uint8_t *taken;
+};
+
+/* What a token swallows on either side is gone for those that come after it. */
+static void swallow(const struct chain *c, struct added_hit *h)
+{
+    while (h->token->lstrip && h->from > c->base && !c->taken[h->from - 1 - c->base] &&
+           is_blank(c->text.p[h->from - 1]))
+        h->from--;
+    while (h->token->rstrip && h->to < c->end && !c->taken[h->to - c->base] &&
+           is_blank(c->text.p[h->to]))
+        h->to++;
+}
+
 /* Keeps, of hits[first..n) which overlap in a chain, those that no earlier-ranked one overlaps. As
  * lengths only fall, an overlap shows at the later one's first or last byte. */
-static int settle_chain(struct added_hits *hits, size_t first, size_t end, struct error *err)
+static int settle_chain(struct added_hits *hits, size_t first, struct chain *c, struct error *err)
 {
     size_t n = hits->n - first, kept = 0;
-    if (n < 2)
+    if (n == 0 || c->end <= c->base)
         return 0;
     struct added_hit *h = hits->hit + first;
-    size_t base = h[0].from;
-    uint8_t *taken = calloc(end - base, 1);
-    if (!taken)
+    c->taken = calloc(c->end - c->base, 1);
+    if (!c->taken)
         return error_no_memory(err);
     qsort(h, n, sizeof h[0], by_length);
     for (size_t i = 0; i < n; i++) {
-        if (taken[h[i].from - base] || taken[h[i].to - 1 - base])
+        if (c->taken[h[i].from - c->base] || c->taken[h[i].to - 1 - c->base])
             continue;
-        memset(taken + (h[i].from - base), 1, h[i].to - h[i].from);
-        h[kept++] = h[i];
+        h[kept] = h[i];
+        swallow(c, &h[kept]);
+        memset(c->taken + (h[kept].from - c->base), 1, h[kept].to - h[kept].from);
+        kept++;
     }
-    free(taken);
+    free(c->taken);
     hits->n = first + kept;
     qsort(h, kept, sizeof h[0], by_place);
     return 0;
@@ -264,27 +290,32 @@ static int settle_chain(struct added_hits *hits, size_t first, size_t end, struc
 int added_partition(const struct added_set *set, struct str text, bool plain,
                     struct added_hits *hits, struct error *err)
 {
-    size_t chain = 0, chain_end = 0;
+    /* With tokens that swallow white space, all the text is one chain. */
+    struct chain c = {text, 0, set->strips ? text.n : 0, NULL};
+    size_t first = 0;
     hits->n = 0;
     for (size_t at = 0; (at = candidate(set, text, at)) < text.n; at++) {
         uint32_t node = set->root[(uint8_t)text.p[at]];
         for (size_t n = 1; node; n++) {
             uint32_t token = set->node[node].token;
             if (token && !(plain && set->list[token - 1].special)) {
-                if (at >= chain_end) {
-                    if (settle_chain(hits, chain, chain_end, err) < 0)
+                if (at >= c.end) {
+                    if (hits->n - first > 1 && settle_chain(hits, first, &c, err) < 0)
                         return -1;
-                    chain = hits->n;
+                    first = hits->n;
+                    c.base = at;
                 }
                 if (add_hit(hits, (struct added_hit){at, at + n, &set->list[token - 1]}, err) < 0)
                     return -1;
-                if (at + n > chain_end)
-                    chain_end = at + n;
+                if (at + n > c.end)
+                    c.end = at + n;
             }
             if (at + n >= text.n)
                 break;
             node = child_of(set, node, (uint8_t)text.p[at + n]);
         }
     }
-    return settle_chain(hits, chain, chain_end, err);
+    if (hits->n - first < (set->strips ? 1u : 2u))
+        return 0;
+    return settle_chain(hits, first, &c, err);
 }

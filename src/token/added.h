@@ -30,8 +30,8 @@ struct added_set {
     struct added_node *node; /* a trie, siblings linked */
     uint32_t node_n, node_cap;
     uint32_t root[256]; /* node of the first byte, 0 = none */
-    bool any;
-    int only; /* the one first byte there is, or -1 */
+    bool any, strips;   /* strips: some token swallows white space */
+    int only;           /* the one first byte there is, or -1 */
 };
 
 struct added_hit {

@@ -60,31 +60,45 @@ static uint32_t offset_of(uint32_t unit)
     return (unit >> 10) << ((unit & (1u << 9)) >> 6);
 }
 
-bool charsmap_find(const struct charsmap *m, struct str part, struct str *becomes)
+/* Walks the trie along s: the length of the first text found, or of the longest; 0 when none. */
+static size_t walk(const struct charsmap *m, struct str s, bool longest, struct str *becomes)
 {
+    size_t found = 0;
     if (m->unit_n == 0)
-        return false;
+        return 0;
     size_t at = offset_of(m->unit[0]);
-    for (size_t i = 0; i < part.n; i++) {
-        uint8_t byte = (uint8_t)part.p[i];
+    for (size_t i = 0; i < s.n; i++) {
+        uint8_t byte = (uint8_t)s.p[i];
         if (byte == 0)
-            return false;
+            break;
         at ^= byte;
         if (at >= m->unit_n || (m->unit[at] & ((1u << 31) | 0xFF)) != byte)
-            return false;
+            break;
         bool leaf = (m->unit[at] >> 8 & 1) != 0;
         at ^= offset_of(m->unit[at]);
         if (!leaf)
             continue;
         if (at >= m->unit_n)
-            return false;
+            break;
         size_t value = m->unit[at] & ((1u << 31) - 1);
         if (value > m->text_n)
-            return false;
+            break;
         *becomes = str_of(m->text + value);
-        return true;
+        found = i + 1;
+        if (!longest)
+            break;
     }
-    return false;
+    return found;
+}
+
+bool charsmap_find(const struct charsmap *m, struct str part, struct str *becomes)
+{
+    return walk(m, part, false, becomes) > 0;
+}
+
+size_t charsmap_longest(const struct charsmap *m, struct str s, struct str *becomes)
+{
+    return walk(m, s, true, becomes);
 }
 
 /* Where the extended grapheme cluster that begins at `at` ends, as far as the limit of bytes below

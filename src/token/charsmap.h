@@ -23,6 +23,8 @@ struct charsmap;
 int charsmap_new(struct charsmap **out, struct str bytes, struct error *err) TALLY_MUST_CHECK;
 void charsmap_free(struct charsmap *map);
 bool charsmap_find(const struct charsmap *map, struct str part, struct str *becomes);
+/* The longest prefix of s that the table has: its length, or 0. */
+size_t charsmap_longest(const struct charsmap *map, struct str s, struct str *becomes);
 /* A whole text, as norm_apply: 1 changed, 0 not, -1 failed. */
 int charsmap_apply(struct norm_text *out, const struct norm_view *in, const struct charsmap *map,
                    struct error *err) TALLY_MUST_CHECK;

@@ -73,12 +73,17 @@ static void add_merges(struct digest *d, const struct vocab *v)
     }
 }
 
-/* Special ids in ascending order: added tokens come in the file's order. */
+/* Special ids in ascending order, by the file's own word; an added token that is spelled like one
+ * counts too, because that is what converters to GGUF take it for. What llama.cpp makes of some by
+ * their text is no part of the vocabulary. */
 static void add_specials(struct digest *d, const struct vocab *v)
 {
-    for (uint32_t id = 0; id < v->n; id++)
-        if (v->tokens[id].added && v->added[v->tokens[id].added - 1].special)
+    for (uint32_t id = 0; id < v->n; id++) {
+        const struct vocab_token *t = &v->tokens[id];
+        if (t->type == VOCAB_TYPE_CONTROL || t->type == VOCAB_TYPE_UNKNOWN ||
+            (t->type == VOCAB_TYPE_USER_DEFINED && vocab_looks_special(t->text)))
             add_u32(d, id);
+    }
     add_u32(d, UINT32_MAX);
 }
 

@@ -166,8 +166,8 @@ static int split_bert_llama(struct splitter *s)
     for (size_t at = 0; at < text.n;) {
         uint32_t cp, n = uni_next((const uint8_t *)text.p + at, &cp);
         bool space = uni_is(cp, UNI_SPACE);
-        bool alone = uni_is(cp, UNI_PUNCTUATION) || (cp < 0x7F && uni_is(cp, UNI_SYMBOL)) ||
-                     fold_is(cp, FOLD_CHINESE);
+        bool alone = (uni_is(cp, UNI_PUNCTUATION) && !uni_is_newer(cp)) ||
+                     (cp < 0x7F && uni_is(cp, UNI_SYMBOL)) || fold_is(cp, FOLD_CHINESE);
         if (space || alone) {
             if (give(s, from, at) < 0 || (alone && give(s, at, at + n) < 0))
                 return -1;

@@ -1,5 +1,6 @@
 #include "token/model.h"
 
+#include <float.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,12 +88,22 @@ static int build_suffix(struct model *m, const struct vocab *v, struct error *er
     return 0;
 }
 
+/* llama.cpp's Unigram knows tokens by their type; the others are never found in a text. */
+static bool in_trie(const struct model *m, const struct vocab *v, uint32_t id)
+{
+    uint8_t type = v->tokens[id].type;
+    if (!m->set.ugm)
+        return in_model(v, id);
+    return type == VOCAB_TYPE_NORMAL || type == VOCAB_TYPE_USER_DEFINED ||
+           type == VOCAB_TYPE_UNUSED;
+}
+
 static int build_trie(struct model *m, const struct vocab *v, struct error *err)
 {
     if (trie_init(&m->trie, err) < 0)
         return -1;
     for (uint32_t id = 0; id < v->n; id++)
-        if (in_model(v, id) && trie_insert(&m->trie, v->tokens[id].text, id, err) < 0)
+        if (in_trie(m, v, id) && trie_insert(&m->trie, v->tokens[id].text, id, err) < 0)
             return -1;
     m->continuing = TRIE_ROOT;
     for (size_t i = 0; i < m->set.prefix.n && m->continuing; i++)
@@ -108,13 +119,17 @@ static int build_scores(struct model *m, const struct vocab *v, struct error *er
     if (!m->score)
         return error_no_memory(err);
     for (uint32_t id = 0; id < v->n; id++) {
+        bool counts = m->set.ugm ? v->tokens[id].type == VOCAB_TYPE_NORMAL : in_model(v, id);
         m->score[id] = v->tokens[id].score;
-        if (in_model(v, id) && (first || m->score[id] < least)) {
+        if (m->set.ugm && v->tokens[id].type == VOCAB_TYPE_USER_DEFINED)
+            m->score[id] = 0;
+        if (counts && (first || m->score[id] < least)) {
             least = m->score[id];
             first = false;
         }
     }
-    m->unk_score = least - 10.0; /* SentencePiece's penalty */
+    /* SentencePiece's penalty; llama.cpp computes it in floats. */
+    m->unk_score = m->set.ugm ? (double)((float)(first ? FLT_MAX : least) - 10.0f) : least - 10.0;
     return 0;
 }
 

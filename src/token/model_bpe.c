@@ -30,16 +30,17 @@ static void put_unknown(const struct model *m, struct model_work *w, struct wait
     unk->len += len;
 }
 
-/* An unknown character as its bytes, all or none. */
+/* An unknown character as its bytes: all or none, or those that there are. */
 static bool put_bytes(const struct model *m, struct model_work *w, struct str s)
 {
     if (!m->set.byte_fallback)
         return false;
-    for (size_t i = 0; i < s.n; i++)
+    for (size_t i = 0; i < s.n && !m->set.single_bytes; i++)
         if (m->byte_token[(uint8_t)s.p[i]] == VOCAB_NONE)
             return false;
     for (size_t i = 0; i < s.n; i++)
-        model_put(w, m->byte_token[(uint8_t)s.p[i]], 1);
+        if (m->byte_token[(uint8_t)s.p[i]] != VOCAB_NONE)
+            model_put(w, m->byte_token[(uint8_t)s.p[i]], 1);
     return true;
 }
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "token/model.h"
-#include "token/unicode.h"
 
 struct unigram_node {
     double score;
@@ -32,6 +31,14 @@ static int reserve(struct model_work *w, size_t n, struct error *err)
     return 0;
 }
 
+/* Bytes of the character that begins with lead, at most left: llama.cpp's normalization may leave
+ * part of one behind. */
+static uint32_t char_bytes(uint8_t lead, size_t left)
+{
+    uint32_t n = lead < 0xC0 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;
+    return n < left ? n : (uint32_t)left;
+}
+
 static int forward(const struct model *m, struct unigram_node *node, struct str word,
                    struct error *err)
 {
@@ -39,7 +46,7 @@ static int forward(const struct model *m, struct unigram_node *node, struct str 
     for (size_t i = 0; i <= word.n; i++)
         node[i] = (struct unigram_node){0};
     for (size_t at = 0; at < word.n;) {
-        uint32_t cp, len = uni_next(p + at, &cp), trie_node = TRIE_ROOT;
+        uint32_t len = char_bytes(p[at], word.n - at), trie_node = TRIE_ROOT;
         double here = node[at].score;
         bool single = false;
         for (size_t end = at; end < word.n; end++) {
@@ -64,9 +71,14 @@ static int forward(const struct model *m, struct unigram_node *node, struct str 
     return 0;
 }
 
-/* One piece of the path, by its text: fused unknowns may spell a token after all. */
-static void put_piece(const struct model *m, struct model_work *w, struct str s)
+/* One piece of the path: its id, or (Hugging Face) what its text is, as fused unknowns may spell a
+ * token after all. */
+static void put_piece(const struct model *m, struct model_work *w, uint32_t known, struct str s)
 {
+    if (m->set.ugm) {
+        model_put(w, known, s.n);
+        return;
+    }
     uint32_t id = pieces_find(m->pieces, s);
     if (id == VOCAB_NONE && m->set.byte_fallback && m->all_bytes) {
         for (size_t i = s.n; i-- > 0;)
@@ -98,14 +110,14 @@ int unigram_word(const struct model *m, struct model_work *w, struct str word, s
                 unknown_end = end;
         } else {
             if (unknown_end)
-                put_piece(m, w, str_make(word.p + end, unknown_end - end));
+                put_piece(m, w, m->set.unk, str_make(word.p + end, unknown_end - end));
             unknown_end = 0;
-            put_piece(m, w, str_make(word.p + from, end - from));
+            put_piece(m, w, node->id, str_make(word.p + from, end - from));
         }
         end = from;
     }
     if (unknown_end)
-        put_piece(m, w, str_first(word, unknown_end));
+        put_piece(m, w, m->set.unk, str_first(word, unknown_end));
     reverse(w->id, w->n);
     if (w->want_len)
         reverse(w->len, w->n);

@@ -128,20 +128,46 @@ static bool byte_level(struct buf *b, uint32_t cp, const struct norm_step *step)
     return true;
 }
 
-/* llama.cpp's "bert": the base of each character, lower case, without controls. */
+/* As llama.cpp folds: one character for one, by its own Unicode. */
+static uint32_t llama_lower(uint32_t cp)
+{
+    uint32_t to[FOLD_LOWER_MAX];
+    if (uni_is_newer(cp) || uni_is(cp, UNI_BIT(UNI_CN)))
+        return cp;
+    fold_lower_of(cp, to);
+    return to[0];
+}
+
+/* Its decompositions are to one character, Hangul syllables' to their first letter. */
+static uint32_t llama_base(uint32_t cp)
+{
+    return cp >= 0xAC00 && cp <= 0xD7A3 ? 0x1100 + (cp - 0xAC00) / 588 : norm_base(cp);
+}
+
+/* llama.cpp's "bert": the base of each character and no accents, lower case, without controls. */
 static bool bert_llama(struct buf *b, uint32_t cp, const struct norm_step *step)
 {
-    uint32_t base = norm_base(cp), to[FOLD_LOWER_MAX];
-    (void)step;
+    const uint32_t controls = UNI_BIT(UNI_CC) | UNI_BIT(UNI_CF) | UNI_BIT(UNI_CO);
+    uint32_t base = step->accents ? llama_base(cp) : cp;
     if (uni_is(base, UNI_SPACE)) {
         utf8_add(b, base);
         return true;
     }
     if (base == 0 || base == 0xFFFD ||
-        uni_is(base, UNI_BIT(UNI_CC) | UNI_BIT(UNI_CF) | UNI_BIT(UNI_CO) | UNI_BIT(UNI_CN)))
+        (!uni_is_newer(base) &&
+         (uni_is(base, controls) || (step->accents && uni_is(base, UNI_MARK)))))
         return true;
-    fold_lower_of(base, to);
-    utf8_add(b, to[0]);
+    utf8_add(b, step->lower ? llama_lower(base) : base);
+    return true;
+}
+
+static bool lower_llama(struct buf *b, uint32_t cp, const struct norm_step *step)
+{
+    uint32_t lower = llama_lower(cp);
+    (void)step;
+    if (lower == cp)
+        return false;
+    utf8_add(b, lower);
     return true;
 }
 
@@ -301,6 +327,10 @@ int norm_apply(struct norm_text *out, const struct norm_view *in, const struct n
         return map_chars(out, in, step, byte_level, err);
     case NORM_BERT_LLAMA:
         return map_chars(out, in, step, bert_llama, err);
+    case NORM_LOWER_LLAMA:
+        return map_chars(out, in, step, lower_llama, err);
+    case NORM_UGM:
+        return norm_ugm(out, in, step, err);
     }
     return 0;
 }

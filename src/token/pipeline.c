@@ -191,6 +191,7 @@ void pipeline_release(struct pipeline *p)
     for (unsigned i = 0; i < p->norm_n; i++) {
         regex_free(p->norm[i].regex);
         charsmap_free(p->norm[i].charsmap);
+        ugm_prefixes_free(p->norm[i].prefixes);
     }
     for (unsigned i = 0; i < p->split_n; i++)
         regex_free(p->split[i].regex);

@@ -36,8 +36,10 @@ enum norm_op {
     NORM_PRECOMPILED,
     NORM_BERT,
     NORM_NMT,
-    NORM_BYTE_LEVEL, /* every byte as its character */
-    NORM_BERT_LLAMA, /* llama.cpp's for "bert": accents off, lower case */
+    NORM_BYTE_LEVEL,  /* every byte as its character */
+    NORM_BERT_LLAMA,  /* llama.cpp's for "bert" */
+    NORM_LOWER_LLAMA, /* llama.cpp's lower case: one character for one */
+    NORM_UGM,         /* llama.cpp's for "t5" */
 };
 
 struct norm_step {
@@ -45,8 +47,9 @@ struct norm_step {
     struct str text, with;
     struct regex *regex;
     struct charsmap *charsmap;
-    bool left, right;                    /* NORM_STRIP */
-    bool clean, chinese, accents, lower; /* NORM_BERT */
+    struct trie *prefixes;               /* NORM_UGM: of user-defined tokens */
+    bool left, right;                    /* NORM_STRIP; NORM_UGM: left, a space in front */
+    bool clean, chinese, accents, lower; /* NORM_BERT; NORM_UGM: clean, spaces are merged */
 };
 
 enum split_op {
@@ -132,6 +135,10 @@ int pipeline_from_json(struct pipeline *p, const struct vocab *v,
                        struct error *err) TALLY_MUST_CHECK;
 int pipeline_from_gguf(struct pipeline *p, const struct vocab *v,
                        struct error *err) TALLY_MUST_CHECK;
+/* What llama.cpp would do with the GGUF that its converter makes of a tokenizer.json;
+ * ERROR_UNSUPPORTED where the file does not hold what that needs. */
+int pipeline_llama_from_json(struct pipeline *p, const struct vocab *v,
+                             struct error *err) TALLY_MUST_CHECK;
 void pipeline_release(struct pipeline *p);
 
 /* Parts of pipeline_from_json. */

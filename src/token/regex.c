@@ -14,12 +14,12 @@ struct regex {
     pcre2_match_context *context;
 };
 
-int regex_new(struct regex **out, struct str pattern, struct error *err)
+static int make(struct regex **out, struct str pattern, bool llama_cpp, struct error *err)
 {
     struct buf text = BUF_INIT(REGEX_TRANSLATED_MAX);
     int code = 0;
     PCRE2_SIZE at = 0;
-    if (regex_translate(&text, pattern, err) < 0) {
+    if (regex_translate(&text, pattern, llama_cpp, err) < 0) {
         buf_release(&text);
         return -1;
     }
@@ -47,6 +47,16 @@ int regex_new(struct regex **out, struct str pattern, struct error *err)
     (void)pcre2_jit_compile(re->code, PCRE2_JIT_COMPLETE); /* else it is interpreted */
     *out = re;
     return 0;
+}
+
+int regex_new(struct regex **out, struct str pattern, struct error *err)
+{
+    return make(out, pattern, false, err);
+}
+
+int regex_new_llama(struct regex **out, struct str pattern, struct error *err)
+{
+    return make(out, pattern, true, err);
 }
 
 void regex_free(struct regex *re)

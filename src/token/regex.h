@@ -23,6 +23,8 @@ struct regex_match {
 };
 
 int regex_new(struct regex **out, struct str pattern, struct error *err) TALLY_MUST_CHECK;
+/* The same with llama.cpp's classes: Unicode 15.1, \d only 0 to 9. */
+int regex_new_llama(struct regex **out, struct str pattern, struct error *err) TALLY_MUST_CHECK;
 void regex_free(struct regex *re);
 /* The first match at or behind `at`: 1, or 0 when there is none, or -1. */
 int regex_next(const struct regex *re, struct str text, size_t at, struct regex_match *m,

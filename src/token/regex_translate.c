@@ -22,6 +22,7 @@ struct translator {
     bool quantifiable; /* something stands before that a quantifier can follow */
     bool in_class;     /* between [ and ] */
     unsigned fold;     /* how many (?i..) there are */
+    bool llama_cpp;    /* Unicode 15.1, and \d is [0-9] */
 };
 
 static bool has(const struct set *s, uint32_t cp)
@@ -123,10 +124,22 @@ static const struct {
     {"Z", UNI_BIT(UNI_ZS) | UNI_BIT(UNI_ZL) | UNI_BIT(UNI_ZP)},
 };
 
-static void add_categories(struct set *s, uint32_t categories, bool inverted)
+static void add_categories(const struct translator *t, struct set *s, uint32_t categories,
+                           bool inverted)
 {
     for (uint32_t cp = 0; cp < CODE_POINTS; cp++)
-        if (uni_is(cp, categories) != inverted)
+        if ((uni_is(cp, categories) && !(t->llama_cpp && uni_is_newer(cp))) != inverted)
+            add(s, cp);
+}
+
+static void add_digits(const struct translator *t, struct set *s, bool inverted)
+{
+    if (!t->llama_cpp) {
+        add_categories(t, s, UNI_BIT(UNI_ND), inverted);
+        return;
+    }
+    for (uint32_t cp = 0; cp < CODE_POINTS; cp++)
+        if ((cp - '0' < 10) != inverted)
             add(s, cp);
 }
 
@@ -170,7 +183,7 @@ static int add_property(struct translator *t, struct set *s, bool inverted)
     }
     for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++)
         if (str_eq_nocase(name, str_of(properties[i].name))) {
-            add_categories(s, properties[i].categories, inverted);
+            add_categories(t, s, properties[i].categories, inverted);
             return 0;
         }
     return refuse(t, "a property other than general categories and Han");
@@ -220,11 +233,11 @@ static int take_escape(struct translator *t, struct set *s, uint32_t *cp)
         return add_property(t, s, c == 'P') < 0 ? -1 : 1;
     case 's':
     case 'S':
-        add_categories(s, UNI_SPACE, c == 'S');
+        add_categories(t, s, UNI_SPACE, c == 'S');
         return 1;
     case 'd':
     case 'D':
-        add_categories(s, UNI_BIT(UNI_ND), c == 'D');
+        add_digits(t, s, c == 'D');
         return 1;
     case 'w':
     case 'W':
@@ -513,9 +526,9 @@ static int translate_one(struct translator *t)
     }
 }
 
-int regex_translate(struct buf *out, struct str pattern, struct error *err)
+int regex_translate(struct buf *out, struct str pattern, bool llama_cpp, struct error *err)
 {
-    struct translator t = {.in = pattern, .out = out, .err = err};
+    struct translator t = {.in = pattern, .out = out, .err = err, .llama_cpp = llama_cpp};
     if (pattern.n > REGEX_PATTERN_MAX)
         return error_set(err, ERROR_LIMIT, "a pattern of %zu bytes; the limit is %u", pattern.n,
                          REGEX_PATTERN_MAX);

@@ -1,7 +1,7 @@
 /*
  * Oniguruma's syntax (as Hugging Face uses it) -> PCRE2's, with every class written out.
  *
- *     if (regex_translate(&out, pattern, err) < 0) ...
+ *     if (regex_translate(&out, pattern, false, err) < 0) ...
  *
  * What would mean something else in PCRE2 is rewritten where that is exact, and otherwise
  * ERROR_UNSUPPORTED names it. Limits: REGEX_PATTERN_MAX bytes in, REGEX_TRANSLATED_MAX out.
@@ -16,6 +16,8 @@
 #define REGEX_PATTERN_MAX 65536u
 #define REGEX_TRANSLATED_MAX ((size_t)4 << 20)
 
-int regex_translate(struct buf *out, struct str pattern, struct error *err) TALLY_MUST_CHECK;
+/* llama_cpp: classes as llama.cpp has them (Unicode 15.1, \d only 0 to 9). */
+int regex_translate(struct buf *out, struct str pattern, bool llama_cpp,
+                    struct error *err) TALLY_MUST_CHECK;
 
 #endif

@@ -102,9 +102,14 @@ size_t scan_by_character(const struct scan_rules *rules, struct str text, size_t
         FILL(next_qwen2(&scan_plain, rules, p, end));
     case SCAN_CASE:
         FILL(scan_next_case(rules, p, end));
+    case SCAN_KIMI:
+        FILL(scan_next_kimi(rules, p, end));
     case SCAN_DEEPSEEK:
         FILL(scan_next_deepseek(rules, p, end));
     case SCAN_RUNS:
+        if (rules->set == SCAN_DIGIT_GROUPS) {
+            FILL(scan_next_group(rules, base, p, end));
+        }
         FILL(scan_next_runs(rules, p, end));
     }
     return n;

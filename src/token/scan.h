@@ -30,6 +30,7 @@ enum scan_family {
     SCAN_CASE, /* GPT-4o: [^\r\n\p{L}\p{N}]?[\p{Lu}…]*[\p{Ll}…]+(?i:'s|…)?|…|\p{N}{1,k}|… */
     SCAN_DEEPSEEK, /* [!-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*|…
                     */
+    SCAN_KIMI,     /* \p{Han}+ , then as SCAN_CASE with Han taken out of the letters */
     SCAN_RUNS,     /* characters of one set, up to k together; all else between */
 };
 
@@ -41,6 +42,7 @@ enum scan_set {
     SCAN_PUNCTUATION,       /* [\p{P}$+<=>^~|], with a backquote: Falcon's */
     SCAN_PUNCTUATION_PLAIN, /* the same without the backquote: llama.cpp's default */
     SCAN_NEWLINE,           /* \n */
+    SCAN_DIGIT_GROUPS, /* \p{N} by three from the right; what lies before goes with the first */
 };
 
 struct scan_rules {
@@ -48,9 +50,9 @@ struct scan_rules {
     uint32_t digits;     /* \p{N}{1,digits}; in SCAN_RUNS the longest run */
     bool fold_all;       /* (?i:'s) also matches U+017F, as Oniguruma folds; llama.cpp does not */
     bool no_contraction; /* without the alternatives of 's */
-    bool marks;          /* SCAN_QWEN2: \p{M} counts as a letter (Qwen3.5) */
-    bool ascii_case;     /* SCAN_CASE as llama.cpp writes it: case of ASCII only, no \p{M} */
-    bool older;          /* llama.cpp's Unicode, 15.1: newer characters are none of the classes */
+    bool marks;      /* \p{M} counts as a letter: SCAN_QWEN2 (Qwen3.5), SCAN_CASE (ascii_case) */
+    bool ascii_case; /* SCAN_CASE as llama.cpp writes it: case of ASCII only, no \p{M} */
+    bool older;      /* llama.cpp's Unicode, 15.1: newer characters are none of the classes */
     enum scan_set set;
 };
 

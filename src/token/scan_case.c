@@ -53,6 +53,21 @@ static const struct classes older_cased = {
     true,
 };
 
+static const struct classes marked_cased = {
+    ASCII,
+    {[UNI_LU] = BOTH,
+     [UNI_LL] = BOTH,
+     [UNI_LT] = BOTH,
+     [UNI_LM] = BOTH,
+     [UNI_LO] = BOTH,
+     [UNI_MN] = BOTH,
+     [UNI_MC] = BOTH,
+     [UNI_ME] = BOTH,
+     NUMBERS,
+     SCAN_CATEGORY_BLANKS},
+    true,
+};
+
 static inline bool is_word(enum cls c)
 {
     return c == UPPER || c == LOWER || c == BOTH;
@@ -109,11 +124,15 @@ static const uint8_t *word(const struct classes *t, const uint8_t *p, const uint
 
 const uint8_t *scan_next_case(const struct scan_rules *r, const uint8_t *p, const uint8_t *end)
 {
-    const struct classes *t = !r->ascii_case ? &cased : r->older ? &older_cased : &ascii_cased;
+    const struct classes *t = !r->ascii_case ? &cased
+                              : r->marks     ? &marked_cased
+                              : r->older     ? &older_cased
+                                             : &ascii_cased;
+    bool marks = !r->ascii_case || r->marks;
     uint32_t n, n2;
     enum cls c = class_at(t, p, &n), c2 = NEWLINE;
     /* Marks are no letters to \p{L}: they may also be the character in front. */
-    bool mark = c == BOTH && !r->ascii_case && *p >= 0x80;
+    bool mark = c == BOTH && marks && *p >= 0x80;
     if (mark) {
         uint32_t cp;
         uni_next(p, &cp);
@@ -139,7 +158,7 @@ const uint8_t *scan_next_case(const struct scan_rules *r, const uint8_t *p, cons
     /* [^\s\p{L}\p{N}]+ goes on over marks. */
     while (from < end) {
         c = class_at(t, from, &n);
-        if (c != OTHER && !(c == BOTH && !r->ascii_case))
+        if (c != OTHER && !(c == BOTH && marks))
             break;
         if (c == BOTH) {
             uint32_t cp;

@@ -78,6 +78,7 @@ static bool in_set(const struct scan_rules *r, uint32_t cp)
         return false;
     switch (set) {
     case SCAN_NUMBERS:
+    case SCAN_DIGIT_GROUPS:
         return uni_is(cp, UNI_NUMBER);
     case SCAN_THREE_DIGITS:
         return cp - '0' < 10;
@@ -123,4 +124,45 @@ const uint8_t *scan_next_runs(const struct scan_rules *r, const uint8_t *p, cons
             break;
     }
     return p;
+}
+
+/* llama.cpp's grouping of digits (afmoe, tiny_aya): the first group of a run takes with it all text
+ * since the last run. Whether p lies inside a run shows in the character before it; what is left of
+ * that run is then a multiple of three. */
+const uint8_t *scan_next_group(const struct scan_rules *r, const uint8_t *base, const uint8_t *p,
+                               const uint8_t *end)
+{
+    uint32_t cp;
+    size_t count = 0;
+    if (p > base) {
+        const uint8_t *before = p - 1;
+        while (before > base && (*before & 0xC0) == 0x80)
+            before--;
+        uni_next(before, &cp);
+        count = in_set(r, cp) ? 3 : 0;
+    }
+    const uint8_t *run = p;
+    while (run < end) {
+        uint32_t n = uni_next(run, &cp);
+        if (in_set(r, cp))
+            break;
+        run += n;
+    }
+    if (run > p)
+        count = 0;
+    if (run == end)
+        return end;
+    if (count == 0) {
+        size_t digits = 0;
+        for (const uint8_t *q = run; q < end; digits++) {
+            uint32_t n = uni_next(q, &cp);
+            if (!in_set(r, cp))
+                break;
+            q += n;
+        }
+        count = (digits - 1) % 3 + 1;
+    }
+    for (; count; count--)
+        run += uni_next(run, &cp);
+    return run;
 }

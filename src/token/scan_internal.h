@@ -121,7 +121,10 @@ static inline size_t contraction(const uint8_t *p, const uint8_t *end, bool any_
 size_t scan_by_character(const struct scan_rules *rules, struct str text, size_t at, uint32_t *ends,
                          size_t max);
 const uint8_t *scan_next_case(const struct scan_rules *r, const uint8_t *p, const uint8_t *end);
+const uint8_t *scan_next_kimi(const struct scan_rules *r, const uint8_t *p, const uint8_t *end);
 const uint8_t *scan_next_deepseek(const struct scan_rules *r, const uint8_t *p, const uint8_t *end);
+const uint8_t *scan_next_group(const struct scan_rules *r, const uint8_t *base, const uint8_t *p,
+                               const uint8_t *end);
 const uint8_t *scan_next_runs(const struct scan_rules *r, const uint8_t *p, const uint8_t *end);
 
 #endif

@@ -78,26 +78,69 @@ static int build_added(struct tokenizer *t, struct error *err)
     return 0;
 }
 
-static int check_reference(const struct vocab *v, const struct tokenizer_options *o,
-                           struct error *err)
+int tokenizer_reference_parse(enum tokenizer_reference *out, const char *name)
 {
+    if (!name)
+        *out = REFERENCE_FROM_FILE;
+    else if (strcmp(name, "huggingface") == 0)
+        *out = REFERENCE_HUGGINGFACE;
+    else if (strcmp(name, "llama.cpp") == 0)
+        *out = REFERENCE_LLAMA_CPP;
+    else
+        return -1;
+    return 0;
+}
+
+/* A GGUF as Hugging Face would read it: by the tokenizer.json that it may hold. */
+static int open_embedded(struct tokenizer *t, struct error *err)
+{
+    struct vocab *inner, *outer = t->vocab;
+    if (!outer->gguf.huggingface.n) {
+        error_set(err, ERROR_UNSUPPORTED,
+                  "this GGUF cannot be read as Hugging Face would: it holds no "
+                  "tokenizer.huggingface.json, and neither normalizer nor pre-tokenizer");
+        return error_remedy(err, "give the model's tokenizer.json instead");
+    }
+    if (vocab_open(&inner, outer->gguf.huggingface, "tokenizer.huggingface.json", err) < 0)
+        return -1;
+    if (inner->format != VOCAB_TOKENIZER_JSON) {
+        vocab_free(inner);
+        return error_set(err, ERROR_INPUT, "tokenizer.huggingface.json is no tokenizer.json");
+    }
+    t->vocab = inner;
+    vocab_free(outer);
+    return 0;
+}
+
+static int build_pipeline(struct tokenizer *t, enum tokenizer_reference reference,
+                          struct error *err)
+{
+    struct vocab *v = t->vocab;
     bool gguf = v->format == VOCAB_GGUF;
-    if (o->reference == REFERENCE_FROM_FILE ||
-        o->reference == (gguf ? REFERENCE_LLAMA_CPP : REFERENCE_HUGGINGFACE))
-        return 0;
-    error_set(err, ERROR_UNSUPPORTED, "a %s file cannot be read as %s would",
-              gguf ? "GGUF" : "tokenizer.json", gguf ? "Hugging Face" : "llama.cpp");
-    return error_remedy(err, "give the model's %s instead", gguf ? "tokenizer.json" : "GGUF file");
+    if (reference == REFERENCE_FROM_FILE)
+        reference = gguf ? REFERENCE_LLAMA_CPP : REFERENCE_HUGGINGFACE;
+    if (reference == REFERENCE_HUGGINGFACE) {
+        if (gguf && open_embedded(t, err) < 0)
+            return -1;
+        return pipeline_from_json(&t->pipe, t->vocab, err);
+    }
+    if (gguf)
+        return pipeline_from_gguf(&t->pipe, v, err);
+    return pipeline_llama_from_json(&t->pipe, v, err) < 0 ? -1 : vocab_as_llama(v, err);
+}
+
+static int keep_template(struct tokenizer *t, struct error *err)
+{
+    const char *text = t->vocab->chat_template.p;
+    return text && !(t->chat_template = strdup(text)) ? error_no_memory(err) : 0;
 }
 
 static int build(struct tokenizer *t, const struct tokenizer_options *o, struct error *err)
 {
-    struct vocab *v = t->vocab;
-    if (check_reference(v, o, err) < 0)
+    t->format = t->vocab->format;
+    if (keep_template(t, err) < 0 || build_pipeline(t, o->reference, err) < 0)
         return -1;
-    if ((v->format == VOCAB_GGUF ? pipeline_from_gguf(&t->pipe, v, err)
-                                 : pipeline_from_json(&t->pipe, v, err)) < 0)
-        return -1;
+    const struct vocab *v = t->vocab;
     enum pieces_spelling spelling =
         t->pipe.model.kind == MODEL_BPE_BYTES ? PIECES_BYTE_LEVEL : PIECES_AS_TEXT;
     if (pieces_build(&t->pieces, v, spelling, err) < 0 ||
@@ -111,8 +154,6 @@ static int build(struct tokenizer *t, const struct tokenizer_options *o, struct 
         t->pool = NULL;
         return error_no_memory(err);
     }
-    if (v->chat_template.p && !(t->chat_template = strdup(v->chat_template.p)))
-        return error_no_memory(err);
     return digest_all(t, err);
 }
 
@@ -174,7 +215,7 @@ void tokenizer_describe(const struct tokenizer *t, struct tokenizer_info *info)
     static const char *const models[] = {"BPE", "SPM", "Unigram", "WordPiece", "WordLevel"};
     const struct vocab *v = t->vocab;
     *info = (struct tokenizer_info){
-        .format = v->format == VOCAB_GGUF ? "gguf" : "tokenizer.json",
+        .format = t->format == VOCAB_GGUF ? "gguf" : "tokenizer.json",
         .reference = t->pipe.llama_cpp ? "llama.cpp" : "huggingface",
         .model = models[v->model],
         .pre = t->pipe.pre,

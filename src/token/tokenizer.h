@@ -9,7 +9,9 @@
  *
  * The file is a Hugging Face tokenizer.json or a GGUF (vocabulary and metadata; weights are not
  * read). The reference mode follows the file: Hugging Face `tokenizers` for JSON, llama.cpp for
- * GGUF. What is not supported is ERROR_UNSUPPORTED naming the component, never an approximation;
+ * GGUF. It can be set: a tokenizer.json of byte-level BPE is then read as llama.cpp would read the
+ * GGUF made of it, and a GGUF as Hugging Face would where it holds a tokenizer.huggingface.json.
+ * What is not supported is ERROR_UNSUPPORTED naming the component, never an approximation;
  * truncation and padding declared in the file never shape a count.
  *
  * Ownership: the tokenizer is heap-held and immutable once open: many threads may encode with it,
@@ -31,6 +33,9 @@
 struct tokenizer;
 
 enum tokenizer_reference { REFERENCE_FROM_FILE = 0, REFERENCE_HUGGINGFACE, REFERENCE_LLAMA_CPP };
+
+/* The mode of that name ("huggingface", "llama.cpp"); NULL is from the file. -1: no such name. */
+int tokenizer_reference_parse(enum tokenizer_reference *out, const char *name);
 
 struct tokenizer_options {
     enum tokenizer_reference reference; /* ERROR_UNSUPPORTED where the file does not allow it */

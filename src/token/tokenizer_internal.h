@@ -30,6 +30,7 @@ struct encoder_pool {
 
 struct tokenizer {
     struct vocab *vocab;
+    enum vocab_format format; /* of the file: a GGUF may hold a tokenizer.json */
     struct pipeline pipe;
     struct pieces pieces;
     struct model model;

@@ -202,10 +202,11 @@ static int open_tokenizer(struct recount *r, struct error *err)
     const char *path = r->w->options->tokenizer;
     struct tokenizer_options how = {0};
     struct tokenizer_info info;
-    if (plan->tokenizer_reference && strcmp(plan->tokenizer_reference, "llama.cpp") == 0)
-        how.reference = REFERENCE_LLAMA_CPP;
-    if (plan->tokenizer_reference && strcmp(plan->tokenizer_reference, "huggingface") == 0)
-        how.reference = REFERENCE_HUGGINGFACE;
+    if (tokenizer_reference_parse(&how.reference, plan->tokenizer_reference) < 0) {
+        error_set(err, ERROR_REFUSED, "there is no reference \"%.64s\" to count by",
+                  plan->tokenizer_reference);
+        return error_rule(err, "schema");
+    }
     if (tokenizer_open(&r->tokenizer, path, &how, err) < 0)
         return -1;
     tokenizer_describe(r->tokenizer, &info);

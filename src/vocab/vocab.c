@@ -18,6 +18,8 @@ struct vocab *vocab_new(void)
     v->unk = VOCAB_NONE;
     struct vocab_gguf *g = &v->gguf;
     g->bos = g->eos = g->unk = g->sep = g->pad = g->cls = g->mask = VOCAB_NONE;
+    for (size_t i = 0; i < VOCAB_FIM_KINDS; i++)
+        g->fim[i] = VOCAB_NONE;
     return v;
 }
 

@@ -30,6 +30,7 @@
 #define VOCAB_TEMPLATES_MAX 32       /* named chat templates */
 #define VOCAB_MEMORY_MAX ((size_t)1 << 30)
 #define VOCAB_NONE UINT32_MAX
+#define VOCAB_FIM_KINDS 6
 
 enum vocab_format { VOCAB_TOKENIZER_JSON, VOCAB_GGUF };
 
@@ -73,11 +74,14 @@ struct vocab_added {
 /* What a GGUF says beside its lists. Ids are VOCAB_NONE where it is silent. */
 struct vocab_gguf {
     struct str model, pre; /* tokenizer.ggml.model, tokenizer.ggml.pre ("" when absent) */
-    struct str architecture;
-    struct str charsmap; /* precompiled normalization table, as bytes */
+    struct str architecture, name;
+    struct str huggingface; /* tokenizer.huggingface.json: a whole tokenizer.json */
+    struct str charsmap;    /* precompiled normalization table, as bytes */
     uint32_t bos, eos, unk, sep, pad, cls, mask;
+    uint32_t fim[VOCAB_FIM_KINDS]; /* prefix, suffix, middle, pad, repository, file separator */
     bool has_bos_flag, add_bos, has_eos_flag, add_eos, has_sep_flag, add_sep;
-    bool has_prefix_flag, add_space_prefix, remove_extra_whitespaces, escape_whitespaces;
+    bool has_prefix_flag, add_space_prefix, remove_extra_whitespaces;
+    bool has_lowercase_flag, lowercase, has_accents_flag, strip_accents;
 };
 
 /* A GGUF's tokenizer.chat_template.NAME. */
@@ -117,6 +121,14 @@ void vocab_free(struct vocab *v);
 
 /* The id whose text it is, or VOCAB_NONE. */
 uint32_t vocab_find(const struct vocab *v, struct str text);
+
+/* Makes v what llama.cpp's converter would make of a tokenizer.json: added tokens get GGUF's types
+ * (control where they are special or spelled like it), user-defined ones their plain spelling. The
+ * list of added tokens is then llama.cpp's, as a GGUF's is from the start. */
+int vocab_as_llama(struct vocab *v, struct error *err) TALLY_MUST_CHECK;
+
+/* Whether an added token is taken for a control token by its spelling: <|..|> and its like. */
+bool vocab_looks_special(struct str text);
 
 /* Whether text is a padding entry: [PAD123] where 123 is the id itself. */
 bool vocab_is_padding(struct str text, uint32_t id);

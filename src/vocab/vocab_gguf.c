@@ -335,16 +335,23 @@ static int read_value(struct reader *r, struct str key, uint32_t type)
         {STR(G "model"), &g->model},
         {STR(G "pre"), &g->pre},
         {STR("general.architecture"), &g->architecture},
+        {STR("general.name"), &g->name},
+        {STR("tokenizer.huggingface.json"), &g->huggingface},
         {STR("tokenizer.chat_template"), &r->v->chat_template},
     };
     const struct {
         struct str key;
         uint32_t *to;
     } ids[] = {
-        {STR(G "bos_token_id"), &g->bos},       {STR(G "eos_token_id"), &g->eos},
-        {STR(G "unknown_token_id"), &g->unk},   {STR(G "padding_token_id"), &g->pad},
-        {STR(G "cls_token_id"), &g->cls},       {STR(G "mask_token_id"), &g->mask},
+        {STR(G "bos_token_id"), &g->bos},        {STR(G "eos_token_id"), &g->eos},
+        {STR(G "unknown_token_id"), &g->unk},    {STR(G "padding_token_id"), &g->pad},
+        {STR(G "cls_token_id"), &g->cls},        {STR(G "mask_token_id"), &g->mask},
         {STR(G "seperator_token_id"), &g->sep}, /* spelled so in the format */
+        {STR(G "fim_pre_token_id"), &g->fim[0]}, {STR(G "fim_suf_token_id"), &g->fim[1]},
+        {STR(G "fim_mid_token_id"), &g->fim[2]}, {STR(G "fim_pad_token_id"), &g->fim[3]},
+        {STR(G "fim_rep_token_id"), &g->fim[4]}, {STR(G "fim_sep_token_id"), &g->fim[5]},
+        {STR(G "prefix_token_id"), &g->fim[0]},  {STR(G "suffix_token_id"), &g->fim[1]},
+        {STR(G "middle_token_id"), &g->fim[2]},
     };
     const struct {
         struct str key;
@@ -355,7 +362,8 @@ static int read_value(struct reader *r, struct str key, uint32_t type)
         {STR(G "add_sep_token"), &g->add_sep, &g->has_sep_flag},
         {STR(G "add_space_prefix"), &g->add_space_prefix, &g->has_prefix_flag},
         {STR(G "remove_extra_whitespaces"), &g->remove_extra_whitespaces, NULL},
-        {STR(G "escape_whitespaces"), &g->escape_whitespaces, NULL},
+        {STR(G "normalizer.lowercase"), &g->lowercase, &g->has_lowercase_flag},
+        {STR(G "normalizer.strip_accents"), &g->strip_accents, &g->has_accents_flag},
     };
     for (size_t i = 0; i < sizeof strings / sizeof strings[0]; i++)
         if (str_eq(key, strings[i].key))
@@ -390,7 +398,7 @@ static int settle_model(struct reader *r)
         enum vocab_model model;
     } models[] = {
         {"gpt2", VOCAB_BPE},       {"gemma4", VOCAB_BPE}, {"llama", VOCAB_SPM},
-        {"bert", VOCAB_WORDPIECE}, {"t5", VOCAB_UNIGRAM},
+        {"bert", VOCAB_WORDPIECE}, {"t5", VOCAB_UNIGRAM}, {"whitespace", VOCAB_BPE},
     };
     struct vocab *v = r->v;
     if (v->gguf.model.n == 0)
@@ -431,32 +439,6 @@ static int check_ids(struct reader *r)
     return 0;
 }
 
-/* What stands out of plain text: control, user-defined and unknown tokens. */
-static int list_added(struct vocab *v, struct error *err)
-{
-    uint32_t n = 0;
-    for (int pass = 0; pass < 2; pass++) {
-        for (uint32_t id = 0; id < v->n; id++) {
-            struct vocab_token *t = &v->tokens[id];
-            bool special = t->type == VOCAB_TYPE_CONTROL || t->type == VOCAB_TYPE_UNKNOWN;
-            if ((!special && t->type != VOCAB_TYPE_USER_DEFINED) || t->text.n == 0)
-                continue;
-            if (pass == 0) {
-                n++;
-                continue;
-            }
-            v->added[v->added_n] = (struct vocab_added){t->text, id, .special = special};
-            t->added = ++v->added_n;
-        }
-        if (pass == 0 && n > VOCAB_ADDED_MAX)
-            return error_set(err, ERROR_LIMIT, "%u added tokens; the limit is %u", n,
-                             VOCAB_ADDED_MAX);
-        if (pass == 0 && !(v->added = arena_array(&v->arena, n, sizeof v->added[0])))
-            return arena_check(&v->arena, "added tokens", err);
-    }
-    return 0;
-}
-
 static int read_header(struct reader *r, uint64_t *keys)
 {
     uint32_t version;
@@ -484,7 +466,6 @@ int vocab_read_gguf(struct vocab *v, struct str bytes, struct error *err)
 {
     struct reader r = {.bytes = bytes, .v = v, .err = err};
     uint64_t keys = 0;
-    v->gguf.escape_whitespaces = true;
     if (read_header(&r, &keys) < 0)
         return -1;
     for (uint64_t i = 0; i < keys; i++) {
@@ -512,5 +493,5 @@ int vocab_read_gguf(struct vocab *v, struct str bytes, struct error *err)
     if (r.merge_n && resolve_merges(&r) < 0)
         return -1;
     vocab_count_padding(v);
-    return list_added(v, err);
+    return vocab_list_llama(v, err);
 }

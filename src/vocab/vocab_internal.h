@@ -44,6 +44,9 @@ struct vocab_merge_text {
 int vocab_add_merges(struct vocab *v, const struct vocab_merge_text *merge, size_t n,
                      struct error *err) TALLY_MUST_CHECK;
 
+/* Lists what llama.cpp takes out of plain text: control, unknown and user-defined tokens. */
+int vocab_list_llama(struct vocab *v, struct error *err) TALLY_MUST_CHECK;
+
 int vocab_read_json(struct vocab *v, struct str bytes, struct error *err) TALLY_MUST_CHECK;
 int vocab_read_gguf(struct vocab *v, struct str bytes, struct error *err) TALLY_MUST_CHECK;
 
