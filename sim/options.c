@@ -25,6 +25,7 @@ static const struct option table[] = {
     {"What is served", HEADING, 0, NULL, NULL, NULL, 0, 0},
     {"profile", STRING, AT(profile), "NAME", "llama-server", "which server is played (list below)", 0, 0},
     {"tokenizer", STRING, AT(tokenizer), "FILE", NULL, "tokenizer.json or GGUF that counts; needed unless --null", 0, 0},
+    {"reference", STRING, AT(reference), "NAME", NULL, "count as huggingface or llama.cpp (default: as the file's kind says)", 0, 0},
     {"model", STRING, AT(model), "NAME", NULL, "name in /v1/models; default: the tokenizer file's name", 0, 0},
     {"port", INTEGER, AT(port), "N", "0", "TCP port on 127.0.0.1; 0 takes a free one", 0, 65535},
     {"unix", STRING, AT(unix_path), "PATH", NULL, "listen on a Unix socket instead", 0, 0},
@@ -183,6 +184,11 @@ static int validate(const struct sim_options *o, struct error *err)
         const char *near = suggest(str_of(o->profile), names, profiles_n);
         return near ? error_remedy(err, "did you mean --profile %s?", near)
                     : error_remedy(err, "tally-sim --help lists the profiles");
+    }
+    enum tokenizer_reference reference;
+    if (tokenizer_reference_parse(&reference, o->reference) < 0) {
+        error_set(err, ERROR_USAGE, "--reference %.64s: there is no such one", o->reference);
+        return error_remedy(err, "it is huggingface or llama.cpp");
     }
     if (!o->tokenizer && !o->null) {
         error_set(err, ERROR_USAGE, "without a tokenizer nothing can be counted");

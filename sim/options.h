@@ -18,7 +18,7 @@
 #include "fault.h"
 
 struct sim_options {
-    const char *profile, *tokenizer, *unix_path, *model;
+    const char *profile, *tokenizer, *reference, *unix_path, *model;
     int64_t port;
 
     int64_t slots, prefill_chunk, context;

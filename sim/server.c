@@ -130,7 +130,9 @@ static int open_pools(struct server *s, struct error *err)
     int64_t bang;
     if (!o->tokenizer)
         return pool_new_single(&s->pool, 0, piece, err);
-    if (tokenizer_open(&s->tokenizer, o->tokenizer, &(struct tokenizer_options){0}, err) < 0)
+    struct tokenizer_options how = {0};
+    (void)tokenizer_reference_parse(&how.reference, o->reference); /* the options were checked */
+    if (tokenizer_open(&s->tokenizer, o->tokenizer, &how, err) < 0)
         return -1;
     if (o->null)
         return pool_new_single(&s->pool, 0, piece, err);

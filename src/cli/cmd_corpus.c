@@ -9,7 +9,7 @@
 /* make ---------------------------------------------------------------------------------------- */
 
 struct make_args {
-    const char *tokenizer, *tokenizer_sha256, *special_text, *out;
+    const char *tokenizer, *reference, *tokenizer_sha256, *special_text, *out;
     const char *mixture, *outputs;
     int64_t tokens, tolerance, count, seed;
 };
@@ -17,6 +17,7 @@ struct make_args {
 static const struct option make_options[] = {
     {"tokenizer", OPTION_STRING, OFFSET(struct make_args, tokenizer), "FILE",
      .help = "the model's tokenizer.json or GGUF", .letter = 't'},
+    CLI_REFERENCE(struct make_args, reference),
     {"tokenizer-sha256", OPTION_STRING, OFFSET(struct make_args, tokenizer_sha256), "HEX",
      .help = "assert that the tokenizer's file has this digest (exit 4 if not)"},
     {"tokens", OPTION_I64, OFFSET(struct make_args, tokens), "N", "512", .min = 1,
@@ -109,7 +110,7 @@ static int run_make(struct cli *cli, void *arguments, const struct operands *ope
                                .special_text = a->special_text};
 
     if (take_mixture(&spec, a, operands, err) < 0 ||
-        cli_open_tokenizer(&tokenizer, a->tokenizer, a->tokenizer_sha256, err) < 0)
+        cli_open_tokenizer(&tokenizer, a->tokenizer, a->reference, a->tokenizer_sha256, err) < 0)
         return -1;
     corpus_counter_init(&counter, tokenizer, a->special_text);
     spec.tokenizer = counter.identity;
@@ -154,13 +155,14 @@ static const struct command corpus_make_command = {
 /* check --------------------------------------------------------------------------------------- */
 
 struct check_args {
-    const char *tokenizer, *tokenizer_sha256;
+    const char *tokenizer, *reference, *tokenizer_sha256;
     bool json;
 };
 
 static const struct option check_options[] = {
     {"tokenizer", OPTION_STRING, OFFSET(struct check_args, tokenizer), "FILE",
      .help = "the model's tokenizer.json or GGUF", .letter = 't'},
+    CLI_REFERENCE(struct check_args, reference),
     {"tokenizer-sha256", OPTION_STRING, OFFSET(struct check_args, tokenizer_sha256), "HEX",
      .help = "assert that the tokenizer's file has this digest (exit 4 if not)"},
     {"json", OPTION_FLAG, OFFSET(struct check_args, json), .help = "print one JSON document"},
@@ -261,7 +263,7 @@ static int run_check(struct cli *cli, void *arguments, const struct operands *op
     struct corpus_seen seen;
     int rc = -1;
 
-    if (cli_open_tokenizer(&tokenizer, a->tokenizer, a->tokenizer_sha256, err) < 0)
+    if (cli_open_tokenizer(&tokenizer, a->tokenizer, a->reference, a->tokenizer_sha256, err) < 0)
         return -1;
     if (corpus_read(&corpus, operands->v[0], err) < 0)
         goto out;

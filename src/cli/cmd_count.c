@@ -16,7 +16,7 @@
 #define LINE_BYTES_MAX ((size_t)64 << 20)
 
 struct args {
-    const char *tokenizer, *special_text, *tokenizer_sha256;
+    const char *tokenizer, *reference, *special_text, *tokenizer_sha256;
     bool ids, pieces, special, digest, jsonl, json, table;
     int64_t jobs;
 };
@@ -29,6 +29,7 @@ static const struct option options[] = {
     {"special-text", OPTION_STRING, OFFSET(struct args, special_text), "HOW", "parsed",
      .choices = "parsed|plain",
      .help = "whether text that spells a special token is that token: parsed or plain"},
+    CLI_REFERENCE(struct args, reference),
     {"tokenizer-sha256", OPTION_STRING, OFFSET(struct args, tokenizer_sha256), "HEX",
      .help = "assert that the tokenizer's file has this digest (exit 4 if not)"},
     {"jsonl", OPTION_FLAG, OFFSET(struct args, jsonl),
@@ -466,7 +467,7 @@ static int run(struct cli *cli, void *arguments, const struct operands *operands
             strcmp(a->special_text, "plain") == 0 ? SPECIAL_TEXT_PLAIN : SPECIAL_TEXT_PARSED,
         .add_special = a->special,
     };
-    if (cli_open_tokenizer(&c.tokenizer, a->tokenizer, a->tokenizer_sha256, err) < 0)
+    if (cli_open_tokenizer(&c.tokenizer, a->tokenizer, a->reference, a->tokenizer_sha256, err) < 0)
         return -1;
     if (a->digest && !a->json)
         describe(&c);

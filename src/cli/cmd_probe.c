@@ -11,7 +11,7 @@
 
 struct args {
     struct option_repeated lanes, models, bearer_files, templates;
-    const char *tokenizer, *tokenizer_sha256, *corpus, *prompt, *ca_file;
+    const char *tokenizer, *reference, *tokenizer_sha256, *corpus, *prompt, *ca_file;
     int64_t timeout_ns;
     bool insecure, only_wrapper, diff, json;
 };
@@ -21,6 +21,7 @@ static const struct option options[] = {
      .help = "a server: subject=http://HOST:PORT; a second one with comparator="},
     {"tokenizer", OPTION_STRING, OFFSET(struct args, tokenizer), "FILE",
      .help = "the model's tokenizer.json or GGUF", .letter = 't'},
+    CLI_REFERENCE(struct args, reference),
     {"tokenizer-sha256", OPTION_STRING, OFFSET(struct args, tokenizer_sha256), "HEX",
      .help = "assert that the tokenizer's file has this digest (exit 4 if not)"},
     {"template", OPTION_REPEATED, OFFSET(struct args, templates), "FILE",
@@ -101,7 +102,8 @@ static int take_inputs(struct inputs *in, struct probe_options *o, const struct 
                                    .insecure = a->insecure};
     if (a->corpus && a->prompt)
         return error_set(err, ERROR_USAGE, "--corpus and --prompt exclude each other");
-    if (cli_open_tokenizer(&in->tokenizer, a->tokenizer, a->tokenizer_sha256, err) < 0 ||
+    if (cli_open_tokenizer(&in->tokenizer, a->tokenizer, a->reference, a->tokenizer_sha256, err) <
+            0 ||
         run_inputs_lanes(&in->lanes, &lanes, err) < 0 || take_templates(in, o, a, err) < 0)
         return -1;
     for (size_t i = 0; i < in->lanes.options.lanes_n; i++)

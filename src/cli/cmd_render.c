@@ -17,7 +17,7 @@
 
 struct args {
     const char *template, *variant, *as, *context, *messages, *tools, *system, *kwargs, *now;
-    const char *tokenizer, *tokenizer_sha256, *templates, *against;
+    const char *tokenizer, *reference, *tokenizer_sha256, *templates, *against;
     bool no_generation_prompt, tokens, jsonl, json;
 };
 
@@ -51,6 +51,7 @@ static const struct option options[] = {
      .help = "explain what this server's wrapper has more or less (needs --tokenizer)"},
     {"tokenizer", OPTION_STRING, OFFSET(struct args, tokenizer), "FILE",
      .help = "the model's tokenizer.json or GGUF", .letter = 't'},
+    CLI_REFERENCE(struct args, reference),
     {"tokenizer-sha256", OPTION_STRING, OFFSET(struct args, tokenizer_sha256), "HEX",
      .help = "assert that the tokenizer's file has this digest (exit 4 if not)"},
     {"json", OPTION_FLAG, OFFSET(struct args, json), .help = "print one JSON document"},
@@ -277,8 +278,8 @@ static int render_request(struct render *r, const struct operands *operands, str
     if (read_request(r, operands, err) < 0)
         return -1;
     if (r->args->against)
-        return cli_open_tokenizer(&r->tokenizer, r->args->tokenizer, r->args->tokenizer_sha256,
-                                  err) < 0
+        return cli_open_tokenizer(&r->tokenizer, r->args->tokenizer, r->args->reference,
+                                  r->args->tokenizer_sha256, err) < 0
                    ? -1
                    : render_against(r->cli, r->template, r->tokenizer, &r->request, r->args->as,
                                     r->args->against, err);
@@ -286,7 +287,8 @@ static int render_request(struct render *r, const struct operands *operands, str
         return r->args->template && err->line ? error_at_file(err, r->args->template) : -1;
     if (!r->args->tokens)
         return 0;
-    if (cli_open_tokenizer(&r->tokenizer, r->args->tokenizer, r->args->tokenizer_sha256, err) < 0)
+    if (cli_open_tokenizer(&r->tokenizer, r->args->tokenizer, r->args->reference,
+                           r->args->tokenizer_sha256, err) < 0)
         return -1;
     return chat_tokenize(&r->rendering, r->tokenizer, r->profile, err);
 }

@@ -288,7 +288,8 @@ static int take_counting(struct run_inputs *in, const struct run_args *a, struct
     p->method = server ? COUNT_SERVER_USAGE : COUNT_CLIENT_TOKENIZER;
     if (!a->tokenizer)
         return 0;
-    if (cli_open_tokenizer(&in->tokenizer, a->tokenizer, a->tokenizer_sha256, err) < 0)
+    if (cli_open_tokenizer(&in->tokenizer, a->tokenizer, a->reference, a->tokenizer_sha256, err) <
+        0)
         return -1;
     in->options.tokenizer = in->tokenizer;
     return 0;

@@ -22,7 +22,7 @@ struct run_args {
     struct option_repeated lanes, hosts, builds, binaries, models, bearer_files;
     const char *ca_file;
     bool insecure;
-    const char *tokenizer, *tokenizer_sha256, *count, *special_text;
+    const char *tokenizer, *reference, *tokenizer_sha256, *count, *special_text;
     const char *corpus, *prompts, *cache, *system;
     const char *protocol, *wire, *as, *kwargs;
     struct option_list bands;

@@ -1,5 +1,6 @@
 /* The option table of `tally run`. */
 #include "cli/run_args.h"
+#include "cli/tokens.h"
 #include "load/band.h"
 
 #define A(member) OFFSET(struct run_args, member)
@@ -33,6 +34,7 @@ const struct option run_options[] = {
     {"tokenizer", OPTION_STRING, A(tokenizer), "FILE", .letter = 't',
      .help = "the model's tokenizer.json or GGUF: prompts and output are counted with it, the same "
              "for every lane"},
+    CLI_REFERENCE(struct run_args, reference),
     {"tokenizer-sha256", OPTION_STRING, A(tokenizer_sha256), "HEX",
      .help = "assert that the tokenizer's file has this digest (exit 4 if not)"},
     {"count", OPTION_STRING, A(count), "HOW", .choices = "client-tokenizer|server-usage",

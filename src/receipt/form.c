@@ -80,6 +80,7 @@ static bool is_null(const struct form_member *m, const void *p)
 {
     switch (m->type) {
     case FORM_STR:
+    case FORM_SOURCE:
     case FORM_JSON:
     case FORM_HEX_P:
         return *(const char *const *)p == NULL;
@@ -109,6 +110,7 @@ static void put_member(const struct form_member *m, const void *p, struct json_w
 {
     switch (m->type) {
     case FORM_STR:
+    case FORM_SOURCE:
     case FORM_HEX_P:
         json_put_cstr(w, *(const char *const *)p);
         break;
@@ -257,6 +259,16 @@ static int read_method(enum count_method *out, const struct json *v)
     return -1;
 }
 
+/* Implementations whose ids a tokenizer's are (token/tokenizer.h). */
+static bool is_reference(const struct json *v)
+{
+    static const char *const names[] = {"huggingface", "llama.cpp", "sentencepiece", "tiktoken"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (json_is(v, JSON_STRING) && str_eq(v->text, str_of(names[i])))
+            return true;
+    return false;
+}
+
 static int read_i32(int32_t *out, const struct json *v)
 {
     int64_t n;
@@ -307,6 +319,8 @@ static int take_member(const struct form_member *m, void *p, const struct json *
         return read_real(p, v, 0);
     case FORM_METHOD:
         return read_method(p, v);
+    case FORM_SOURCE:
+        return is_reference(v) ? read_text(p, v, arena) : -1;
     case FORM_STATUS:
         return json_is(v, JSON_STRING) ? status_parse(p, v->text) : -1;
     case FORM_SHARES:
@@ -319,6 +333,7 @@ static void set_null(const struct form_member *m, void *p)
 {
     switch (m->type) {
     case FORM_STR:
+    case FORM_SOURCE:
     case FORM_JSON:
     case FORM_HEX_P:
         *(const char **)p = NULL;

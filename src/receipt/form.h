@@ -41,6 +41,7 @@ enum form_type {
     FORM_REAL,   /* double */
     FORM_LOAD,   /* double; negative is null */
     FORM_METHOD, /* enum count_method by name */
+    FORM_SOURCE, /* const char *: whose ids they are; NULL is null */
     FORM_STATUS, /* enum status by name */
     FORM_SHARES, /* struct mixture; without a length it is null */
 };

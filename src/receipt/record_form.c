@@ -90,7 +90,7 @@ static const struct form_member tokenization_members[] = {
     {"output_count_source", FORM_STR, PLAN(output_count_source), "no_common_reading"},
     {"token_assignment", FORM_STR, PLAN(token_assignment), "no_common_way"},
     {"tokenizer", FORM_STR, PLAN(tokenizer_path), "not_given"},
-    {"reference", FORM_STR, PLAN(tokenizer_reference), "not_given"},
+    {"reference", FORM_SOURCE, PLAN(tokenizer_reference), "not_given"},
     {"tokenizer_sha256", FORM_HEX, PLAN(tokenizer_sha256), "not_given"},
     {"vocabulary_sha256", FORM_HEX, PLAN(vocabulary_sha256), "not_given"},
     {"pipeline_sha256", FORM_HEX, PLAN(pipeline_sha256), "not_given"},
