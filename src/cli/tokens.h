@@ -12,12 +12,12 @@
 #include "cli/option.h"
 #include "token/tokenizer.h"
 
-#define CLI_REFERENCE(type, member)                                                             \
-    {                                                                                           \
-        "reference", OPTION_STRING, OFFSET(type, member), "NAME",                               \
-            .choices = "huggingface|llama.cpp",                                                 \
-            .help = "count as this implementation does: huggingface or llama.cpp (default: as " \
-                    "the file's kind says)"                                                     \
+#define CLI_REFERENCE(type, member)                                                          \
+    {                                                                                        \
+        "reference", OPTION_STRING, OFFSET(type, member), "NAME",                            \
+            .choices = "huggingface|llama.cpp|tiktoken",                                     \
+            .help = "count as this implementation does: huggingface, llama.cpp or tiktoken " \
+                    "(default: as the file's kind says)"                                     \
     }
 
 /* path NULL is a usage error; reference NULL goes by the file; sha256 NULL asserts nothing.

@@ -278,7 +278,9 @@ static int see_added(struct cut_rules *r, const struct tokenizer *t, struct erro
         const struct vocab_added *a = &t->vocab->added[i];
         struct norm_view view = {.text = a->text};
         see_spelling(r, a->text, a, mark);
-        if (a->lstrip) /* it may take the line's end in front of it */
+        /* It may take the line's end in front of it; or behind, and with llama.cpp a prefix goes in
+         * front of what follows then. */
+        if (a->lstrip || (a->rstrip && t->pipe.llama_cpp))
             r->kind[CUT_LINE] = false;
         if (t->pipe.llama_cpp || !a->normalized)
             continue;

@@ -147,6 +147,17 @@ static int build_chars(struct model *m, struct error *err)
     return 0;
 }
 
+/* tiktoken: of all pairs the one that makes the lowest rank, and of those the leftmost. */
+static int order_by_result(struct model *m, const struct vocab *v, struct error *err)
+{
+    m->bpe.order = malloc(((size_t)v->merge_n + 1) * sizeof m->bpe.order[0]);
+    if (!m->bpe.order)
+        return error_no_memory(err);
+    for (uint32_t i = 0; i < v->merge_n; i++)
+        m->bpe.order[i] = v->merges[i].result;
+    return 0;
+}
+
 static int build_kind(struct model *m, const struct vocab *v, struct error *err)
 {
     switch (m->set.kind) {
@@ -154,6 +165,8 @@ static int build_kind(struct model *m, const struct vocab *v, struct error *err)
         if (bpe_build(&m->bpe, v, err) < 0 || bpe_build_torn(&m->bpe, v, m->pieces, err) < 0)
             return -1;
         bpe_build_bytes(&m->bpe, v);
+        if (m->set.by_result && order_by_result(m, v, err) < 0)
+            return -1;
         if (m->set.suffix.n && build_suffix(m, v, err) < 0)
             return -1;
         return model_build_joined_bytes(m, v, err);

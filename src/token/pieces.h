@@ -14,6 +14,7 @@
 
 #include "base/buf.h"
 #include "base/error.h"
+#include "vocab/alphabet.h"
 #include "vocab/vocab.h"
 
 enum pieces_spelling { PIECES_AS_TEXT, PIECES_BYTE_LEVEL };
@@ -37,9 +38,5 @@ static inline struct str pieces_of(const struct pieces *p, uint32_t id)
     return str_make(p->bytes + p->start[id], p->start[id + 1] - p->start[id]);
 }
 uint32_t pieces_find(const struct pieces *p, struct str bytes); /* VOCAB_NONE when there is none */
-
-/* The 256 characters, by byte, and back (-1 for a character that is none of them). */
-uint32_t byte_level_char(uint8_t byte);
-int byte_level_byte(uint32_t cp);
 
 #endif

@@ -167,7 +167,7 @@ static void settle_bytes(struct pipeline *p)
 int pipeline_from_json(struct pipeline *p, const struct vocab *v, struct error *err)
 {
     const struct json *doc = v->config;
-    *p = (struct pipeline){.pre = "none"};
+    *p = (struct pipeline){.pre = "none", .reference = "huggingface"};
     if (read_model(p, v, err) < 0 ||
         pipeline_read_normalizer(p, json_get(doc, "normalizer"), err) < 0 ||
         pipeline_read_pre_tokenizer(p, json_get(doc, "pre_tokenizer"), err) < 0 ||
@@ -227,10 +227,10 @@ static void describe_steps(const struct pipeline *p, struct buf *out)
     for (unsigned i = 0; i < p->split_n; i++) {
         const struct split_step *s = &p->split[i];
         const struct scan_rules *r = &s->scan;
-        buf_addf(out, "split: %d %d %d %s %d %u %d%d%d%d%d %d %d %u %d %d", s->op, s->behavior,
+        buf_addf(out, "split: %d %d %d %s %d %u %d%d%d%d%d%d %d %d %u %d %d", s->op, s->behavior,
                  s->invert, s->name ? s->name : "-", r->family, r->digits, r->fold_all,
-                 r->no_contraction, r->marks, r->ascii_case, r->older, r->set, s->set, s->cp,
-                 s->prepend, s->split);
+                 r->no_contraction, r->marks, r->whole_end, r->ascii_case, r->older, r->set, s->set,
+                 s->cp, s->prepend, s->split);
         describe_str(out, "text", s->text);
         buf_addc(out, '\n');
     }
@@ -239,10 +239,10 @@ static void describe_steps(const struct pipeline *p, struct buf *out)
 void pipeline_describe(const struct pipeline *p, const struct vocab *v, struct buf *out)
 {
     const struct model_settings *m = &p->model;
-    buf_addf(out, "reference: %s\n", p->llama_cpp ? "llama.cpp" : "huggingface");
+    buf_addf(out, "reference: %s\n", p->reference);
     describe_steps(p, out);
-    buf_addf(out, "model: %d %d%d%d %u %u %d%d", m->kind, m->ignore_merges, m->byte_fallback,
-             m->fuse_unk, m->unk, m->max_chars, p->escape_spaces, p->space_prefix);
+    buf_addf(out, "model: %d %d%d%d%d %u %u %d%d", m->kind, m->ignore_merges, m->byte_fallback,
+             m->fuse_unk, m->by_result, m->unk, m->max_chars, p->escape_spaces, p->space_prefix);
     describe_str(out, "prefix", m->prefix);
     describe_str(out, "suffix", m->suffix);
     buf_addc(out, '\n');

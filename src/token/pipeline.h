@@ -115,7 +115,8 @@ struct id_list {
 };
 
 struct pipeline {
-    bool llama_cpp; /* the reference mode */
+    bool llama_cpp;        /* the reference mode is llama.cpp's */
+    const char *reference; /* its name */
     struct model_settings model;
     struct norm_step norm[PIPELINE_STEPS_MAX];
     unsigned norm_n;
@@ -135,6 +136,8 @@ int pipeline_from_json(struct pipeline *p, const struct vocab *v,
                        struct error *err) TALLY_MUST_CHECK;
 int pipeline_from_gguf(struct pipeline *p, const struct vocab *v,
                        struct error *err) TALLY_MUST_CHECK;
+int pipeline_from_tiktoken(struct pipeline *p, const struct vocab *v,
+                           struct error *err) TALLY_MUST_CHECK;
 /* What llama.cpp would do with the GGUF that its converter makes of a tokenizer.json;
  * ERROR_UNSUPPORTED where the file does not hold what that needs. */
 int pipeline_llama_from_json(struct pipeline *p, const struct vocab *v,

@@ -145,7 +145,7 @@ static int from_t5(struct pipeline *p, const struct vocab *v, struct error *err)
 
 int pipeline_from_gguf(struct pipeline *p, const struct vocab *v, struct error *err)
 {
-    *p = (struct pipeline){.llama_cpp = true};
+    *p = (struct pipeline){.llama_cpp = true, .reference = "llama.cpp"};
     switch (v->model) {
     case VOCAB_BPE:
         return from_bpe(p, v, err);
@@ -214,7 +214,7 @@ int pipeline_llama_from_json(struct pipeline *p, const struct vocab *v, struct e
 {
     struct pipeline hf;
     int status = -1;
-    *p = (struct pipeline){.llama_cpp = true};
+    *p = (struct pipeline){.llama_cpp = true, .reference = "llama.cpp"};
     if (pipeline_from_json(&hf, v, err) < 0)
         goto out;
     if (hf.model.kind != MODEL_BPE_BYTES) {

@@ -71,6 +71,8 @@ static inline const uint8_t *next_qwen2(const struct classes *t, const struct sc
         return skip_newlines(skip_class(t, p + n, end, OTHER), end, false);
     if (*p == ' ' && c2 == OTHER)
         return skip_newlines(skip_class(t, p + n + n2, end, OTHER), end, false);
+    if (r->whole_end && blank_run(p, end).end == end)
+        return end;
     return blanks(p, end);
 }
 

@@ -51,6 +51,7 @@ struct scan_rules {
     bool fold_all;       /* (?i:'s) also matches U+017F, as Oniguruma folds; llama.cpp does not */
     bool no_contraction; /* without the alternatives of 's */
     bool marks;      /* \p{M} counts as a letter: SCAN_QWEN2 (Qwen3.5), SCAN_CASE (ascii_case) */
+    bool whole_end;  /* SCAN_QWEN2: \s+$ comes first (cl100k) */
     bool ascii_case; /* SCAN_CASE as llama.cpp writes it: case of ASCII only, no \p{M} */
     bool older;      /* llama.cpp's Unicode, 15.1: newer characters are none of the classes */
     enum scan_set set;

@@ -80,15 +80,18 @@ static int build_added(struct tokenizer *t, struct error *err)
 
 int tokenizer_reference_parse(enum tokenizer_reference *out, const char *name)
 {
-    if (!name)
-        *out = REFERENCE_FROM_FILE;
-    else if (strcmp(name, "huggingface") == 0)
-        *out = REFERENCE_HUGGINGFACE;
-    else if (strcmp(name, "llama.cpp") == 0)
-        *out = REFERENCE_LLAMA_CPP;
-    else
-        return -1;
-    return 0;
+    static const char *const names[] = {
+        [REFERENCE_HUGGINGFACE] = "huggingface",
+        [REFERENCE_LLAMA_CPP] = "llama.cpp",
+        [REFERENCE_TIKTOKEN] = "tiktoken",
+    };
+    *out = REFERENCE_FROM_FILE;
+    for (size_t i = 1; name && i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(name, names[i]) == 0) {
+            *out = (enum tokenizer_reference)i;
+            return 0;
+        }
+    return name ? -1 : 0;
 }
 
 /* A GGUF as Hugging Face would read it: by the tokenizer.json that it may hold. */
@@ -112,19 +115,36 @@ static int open_embedded(struct tokenizer *t, struct error *err)
     return 0;
 }
 
+static int wrong_reference(const char *format, const char *reference, struct error *err)
+{
+    error_set(err, ERROR_UNSUPPORTED, "a %s file cannot be read as %s would", format, reference);
+    return error_remedy(err, "leave --reference out, or give the file that goes with it");
+}
+
 static int build_pipeline(struct tokenizer *t, enum tokenizer_reference reference,
                           struct error *err)
 {
+    static const enum tokenizer_reference own[] = {
+        [VOCAB_TOKENIZER_JSON] = REFERENCE_HUGGINGFACE,
+        [VOCAB_GGUF] = REFERENCE_LLAMA_CPP,
+        [VOCAB_TIKTOKEN] = REFERENCE_TIKTOKEN,
+    };
     struct vocab *v = t->vocab;
-    bool gguf = v->format == VOCAB_GGUF;
     if (reference == REFERENCE_FROM_FILE)
-        reference = gguf ? REFERENCE_LLAMA_CPP : REFERENCE_HUGGINGFACE;
+        reference = own[v->format];
+    if (v->format == VOCAB_TIKTOKEN)
+        return reference != REFERENCE_TIKTOKEN
+                   ? wrong_reference("tiktoken", "any other implementation", err)
+                   : pipeline_from_tiktoken(&t->pipe, v, err);
+    if (reference == REFERENCE_TIKTOKEN)
+        return wrong_reference(v->format == VOCAB_GGUF ? "GGUF" : "tokenizer.json", "tiktoken",
+                               err);
     if (reference == REFERENCE_HUGGINGFACE) {
-        if (gguf && open_embedded(t, err) < 0)
+        if (v->format == VOCAB_GGUF && open_embedded(t, err) < 0)
             return -1;
         return pipeline_from_json(&t->pipe, t->vocab, err);
     }
-    if (gguf)
+    if (v->format == VOCAB_GGUF)
         return pipeline_from_gguf(&t->pipe, v, err);
     return pipeline_llama_from_json(&t->pipe, v, err) < 0 ? -1 : vocab_as_llama(v, err);
 }
@@ -172,10 +192,40 @@ static int read_vocab(struct tokenizer **out, struct str bytes, const char *name
     return 0;
 }
 
-static int finish(struct tokenizer **out, struct tokenizer *t, const char *name,
+#define CONFIG_BYTES_MAX ((size_t)32 << 20)
+
+/* A tiktoken file's special tokens: of the configuration that lies beside it, if one does. */
+static int add_specials(struct tokenizer *t, const char *beside, struct error *err)
+{
+    struct buf path = BUF_INIT(FILE_PATH_MAX), config = BUF_INIT(CONFIG_BYTES_MAX);
+    const char *slash = beside ? strrchr(beside, '/') : NULL;
+    int status = -1;
+    buf_add(&path, beside, slash ? (size_t)(slash - beside) + 1 : 0);
+    buf_adds(&path, "tokenizer_config.json");
+    if (buf_check(&path, "path", err) < 0)
+        goto out;
+    if (!beside || !file_exists(path.p)) {
+        status = vocab_tiktoken_specials(t->vocab, NULL, err);
+        goto out;
+    }
+    if (file_read(&config, path.p, CONFIG_BYTES_MAX, err) < 0)
+        goto out;
+    struct str text = buf_str(&config);
+    status = vocab_tiktoken_specials(t->vocab, &text, err);
+    if (status < 0)
+        error_at_file(err, path.p);
+out:
+    buf_release(&path);
+    buf_release(&config);
+    return status;
+}
+
+/* beside: the file's path, where it has one. */
+static int finish(struct tokenizer **out, struct tokenizer *t, const char *name, const char *beside,
                   const struct tokenizer_options *o, struct error *err)
 {
-    if (build(t, o, err) < 0) {
+    if ((t->vocab->format == VOCAB_TIKTOKEN && add_specials(t, beside, err) < 0) ||
+        build(t, o, err) < 0) {
         tokenizer_free(t);
         return error_at_file(err, name);
     }
@@ -187,7 +237,7 @@ int tokenizer_open_bytes(struct tokenizer **out, struct str bytes, const char *n
                          const struct tokenizer_options *o, struct error *err)
 {
     struct tokenizer *t = NULL;
-    return read_vocab(&t, bytes, name, err) < 0 ? -1 : finish(out, t, name, o, err);
+    return read_vocab(&t, bytes, name, err) < 0 ? -1 : finish(out, t, name, NULL, o, err);
 }
 
 int tokenizer_open(struct tokenizer **out, const char *path, const struct tokenizer_options *o,
@@ -199,7 +249,7 @@ int tokenizer_open(struct tokenizer **out, const char *path, const struct tokeni
         return -1;
     int status = read_vocab(&t, str_make(map.p, map.n), path, err);
     file_map_close(&map); /* before the tables are built: both need memory */
-    return status < 0 ? -1 : finish(out, t, path, o, err);
+    return status < 0 ? -1 : finish(out, t, path, path, o, err);
 }
 
 int tokenizer_piece(const struct tokenizer *t, uint32_t id, struct buf *out)
@@ -212,11 +262,12 @@ int tokenizer_piece(const struct tokenizer *t, uint32_t id, struct buf *out)
 
 void tokenizer_describe(const struct tokenizer *t, struct tokenizer_info *info)
 {
+    static const char *const formats[] = {"tokenizer.json", "gguf", "tiktoken"};
     static const char *const models[] = {"BPE", "SPM", "Unigram", "WordPiece", "WordLevel"};
     const struct vocab *v = t->vocab;
     *info = (struct tokenizer_info){
-        .format = t->format == VOCAB_GGUF ? "gguf" : "tokenizer.json",
-        .reference = t->pipe.llama_cpp ? "llama.cpp" : "huggingface",
+        .format = formats[t->format],
+        .reference = t->pipe.reference,
         .model = models[v->model],
         .pre = t->pipe.pre,
         .vocab_size = v->n,

@@ -7,12 +7,13 @@
  *     if (tokenizer_encode(t, text, &(struct encode_options){0}, &ids, err) < 0) ...
  *     token_ids_release(&ids); tokenizer_free(t);
  *
- * The file is a Hugging Face tokenizer.json or a GGUF (vocabulary and metadata; weights are not
- * read). The reference mode follows the file: Hugging Face `tokenizers` for JSON, llama.cpp for
- * GGUF. It can be set: a tokenizer.json of byte-level BPE is then read as llama.cpp would read the
- * GGUF made of it, and a GGUF as Hugging Face would where it holds a tokenizer.huggingface.json.
- * What is not supported is ERROR_UNSUPPORTED naming the component, never an approximation;
- * truncation and padding declared in the file never shape a count.
+ * The file is a Hugging Face tokenizer.json, a GGUF (vocabulary and metadata; weights are not read)
+ * or a tiktoken file, whose special tokens a tokenizer_config.json beside it may name. The
+ * reference mode follows the file: Hugging Face `tokenizers` for JSON, llama.cpp for GGUF. It can
+ * be set: a tokenizer.json of byte-level BPE is then read as llama.cpp would read the GGUF made of
+ * it, and a GGUF as Hugging Face would where it holds a tokenizer.huggingface.json. What is not
+ * supported is ERROR_UNSUPPORTED naming the component, never an approximation; truncation and
+ * padding declared in the file never shape a count.
  *
  * Ownership: the tokenizer is heap-held and immutable once open: many threads may encode with it,
  * each with its own struct token_ids. Input text that is not UTF-8 is read with every ill-formed
@@ -32,9 +33,15 @@
 
 struct tokenizer;
 
-enum tokenizer_reference { REFERENCE_FROM_FILE = 0, REFERENCE_HUGGINGFACE, REFERENCE_LLAMA_CPP };
+enum tokenizer_reference {
+    REFERENCE_FROM_FILE = 0,
+    REFERENCE_HUGGINGFACE,
+    REFERENCE_LLAMA_CPP,
+    REFERENCE_TIKTOKEN,
+};
 
-/* The mode of that name ("huggingface", "llama.cpp"); NULL is from the file. -1: no such name. */
+/* The mode of that name ("huggingface", "llama.cpp", "tiktoken"); NULL is from the file. -1: no
+ * such name. */
 int tokenizer_reference_parse(enum tokenizer_reference *out, const char *name);
 
 struct tokenizer_options {
@@ -87,8 +94,8 @@ int tokenizer_decode(const struct tokenizer *t, const uint32_t *id, size_t n, bo
 int tokenizer_piece(const struct tokenizer *t, uint32_t id, struct buf *out);
 
 struct tokenizer_info {
-    const char *format;    /* "tokenizer.json" or "gguf" */
-    const char *reference; /* "huggingface" or "llama.cpp" */
+    const char *format;    /* "tokenizer.json", "gguf", "tiktoken" */
+    const char *reference; /* "huggingface", "llama.cpp", "tiktoken" */
     const char *model;     /* "BPE", … */
     const char *pre;       /* name of the pre-tokenizer family, e.g. "qwen2", "llama3", "gpt2" */
     size_t vocab_size;     /* ids, padding entries included */

@@ -285,10 +285,13 @@ int vocab_open(struct vocab **out, struct str bytes, const char *name, struct er
     } else if (looks_like_json(bytes)) {
         v->format = VOCAB_TOKENIZER_JSON;
         status = vocab_read_json(v, bytes, err);
+    } else if (vocab_looks_tiktoken(bytes)) {
+        v->format = VOCAB_TIKTOKEN;
+        status = vocab_read_tiktoken(v, bytes, err);
     } else {
-        status =
-            error_set(err, ERROR_INPUT,
-                      bytes.n ? "neither a tokenizer.json nor a GGUF file" : "the file is empty");
+        status = error_set(err, ERROR_INPUT,
+                           bytes.n ? "neither a tokenizer.json nor a GGUF or tiktoken file"
+                                   : "the file is empty");
         error_at_offset(err, 0);
     }
     if (status < 0) {

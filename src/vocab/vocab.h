@@ -7,7 +7,7 @@
  *     struct str text = v->tokens[id].text;              // as the file spells it
  *     vocab_free(v);
  *
- * Two readers fill it: Hugging Face tokenizer.json and GGUF (its key-values; weights are not read).
+ * Its readers: Hugging Face tokenizer.json, GGUF (its key-values; weights are not read), tiktoken.
  * Ownership: a vocab owns everything it points to; the bytes it was read from are not needed
  * afterwards. It knows nothing of encoding: token/ does that.
  * Limits: named below; past them ERROR_LIMIT. All errors carry the byte offset where it is known.
@@ -26,13 +26,14 @@
 #define VOCAB_IDS_MAX ((1u << 21) - 2)    /* token ids are below this */
 #define VOCAB_MERGES_MAX ((1u << 22) - 1) /* ranks are below this */
 #define VOCAB_ADDED_MAX (1u << 18)
-#define VOCAB_TOKEN_BYTES_MAX 65535u /* of one token's text */
-#define VOCAB_TEMPLATES_MAX 32       /* named chat templates */
+#define VOCAB_TOKEN_BYTES_MAX 65535u   /* of one token's text */
+#define VOCAB_TIKTOKEN_BYTES_MAX 1024u /* of one token in a tiktoken file */
+#define VOCAB_TEMPLATES_MAX 32         /* named chat templates */
 #define VOCAB_MEMORY_MAX ((size_t)1 << 30)
 #define VOCAB_NONE UINT32_MAX
 #define VOCAB_FIM_KINDS 6
 
-enum vocab_format { VOCAB_TOKENIZER_JSON, VOCAB_GGUF };
+enum vocab_format { VOCAB_TOKENIZER_JSON, VOCAB_GGUF, VOCAB_TIKTOKEN };
 
 /* The model's kind, as the file names it. */
 enum vocab_model {
@@ -102,6 +103,7 @@ struct vocab {
     uint32_t unk; /* VOCAB_NONE when none */
     /* tokenizer.json without the lists: normalizer, pre_tokenizer, model's flags … NULL for GGUF */
     const struct json *config;
+    const char *encoding; /* tiktoken: cl100k_base and its like; else NULL */
     struct vocab_gguf gguf;
     struct str chat_template;                             /* {NULL, 0} when the file holds none */
     struct vocab_template templates[VOCAB_TEMPLATES_MAX]; /* further ones, by name */
@@ -126,6 +128,11 @@ uint32_t vocab_find(const struct vocab *v, struct str text);
  * (control where they are special or spelled like it), user-defined ones their plain spelling. The
  * list of added tokens is then llama.cpp's, as a GGUF's is from the start. */
 int vocab_as_llama(struct vocab *v, struct error *err) TALLY_MUST_CHECK;
+
+/* The special tokens of a tiktoken vocabulary, which its file does not hold: those of the encoding,
+ * or those of the tokenizer_config.json that lies beside the file (NULL: none does). */
+int vocab_tiktoken_specials(struct vocab *v, const struct str *config,
+                            struct error *err) TALLY_MUST_CHECK;
 
 /* Whether an added token is taken for a control token by its spelling: <|..|> and its like. */
 bool vocab_looks_special(struct str text);

@@ -1,13 +1,16 @@
 /*
- * What llama.cpp itself says of small vocabularies (tests/token/facts, written by
- * `tools/conformance-gguf --facts` from node-llama-cpp): every model, every tokenizer.ggml.pre,
- * special text parsed and plain.
+ * What the references themselves say of small vocabularies (tests/token/facts), special text parsed
+ * and plain: llama.cpp of every model and every tokenizer.ggml.pre (written by
+ * `tools/conformance-gguf --facts` from node-llama-cpp), tiktoken of every encoding (written by
+ * `tools/conformance-formats --facts` from the Python package).
  */
 #include "support.h"
 
 #include <string.h>
+#include <unistd.h>
 
 #include "../vocab/gguf_write.h"
+#include "base/base64.h"
 #include "base/utf8.h"
 #include "codec/json.h"
 #include "token/pieces.h"
@@ -101,6 +104,100 @@ static struct tokenizer *open_pre(struct str pre)
     return t;
 }
 
+static void add_rank(struct buf *b, const uint8_t *bytes, size_t n, uint32_t rank)
+{
+    base64_add(b, str_make(bytes, n));
+    buf_addf(b, " %u\n", rank);
+}
+
+/* The ranks of tools/conformance-formats: bytes, pairs, and pairs with a byte behind them. */
+static void tiktoken_ranks(struct buf *b, uint32_t count)
+{
+    static uint8_t pairs[65536][2], seen[1 << 21];
+    uint32_t state = 1, rank = 0;
+    memset(seen, 0, sizeof seen);
+    for (; rank < 256; rank++)
+        add_rank(b, &(uint8_t){(uint8_t)rank}, 1, rank);
+    for (uint32_t i = 0; i < 65536; i++) {
+        uint32_t pair = (i * 40503 + 12345) & 0xFFFF;
+        pairs[i][0] = (uint8_t)(pair >> 8);
+        pairs[i][1] = (uint8_t)pair;
+        if (rank < count)
+            add_rank(b, pairs[i], 2, rank++);
+    }
+    while (rank < count) {
+        uint8_t token[3];
+        state = state * 1664525 + 1013904223;
+        memcpy(token, pairs[(state >> 8) % 65536], 2);
+        state = state * 1664525 + 1013904223;
+        token[2] = (uint8_t)(state >> 8);
+        uint32_t key = (uint32_t)token[0] << 16 | (uint32_t)token[1] << 8 | token[2];
+        if (seen[key / 8] >> (key % 8) & 1)
+            continue;
+        seen[key / 8] |= (uint8_t)(1u << (key % 8));
+        add_rank(b, token, 3, rank++);
+    }
+}
+
+static const struct {
+    const char *name, *config;
+    uint32_t ranks;
+} encodings[] = {
+    {"r50k_base", NULL, 50256},
+    {"cl100k_base", NULL, 100256},
+    {"o200k_base", NULL, 199998},
+    {"qwen",
+     "{\"151643\":{\"content\":\"<|endoftext|>\"},\"151644\":{\"content\":\"<|im_start|>\"},"
+     "\"151645\":{\"content\":\"<|im_end|>\"}}",
+     151643},
+    {"llama3",
+     "{\"128000\":{\"content\":\"<|begin_of_text|>\"},\"128009\":{\"content\":\"<|eot_id|>\"}}",
+     128000},
+    {"kimi",
+     "{\"163584\":{\"content\":\"[BOS]\"},\"163585\":{\"content\":\"[EOS]\"},"
+     "\"163586\":{\"content\":\"<|im_end|>\"},\"163606\":{\"content\":\"<think>\"}}",
+     163584},
+};
+
+static void write_file(const char *dir, const char *name, struct str bytes, char path[512])
+{
+    struct error err = {0};
+    snprintf(path, 512, "%s/%s", dir, name);
+    assert_int_equal(file_write_atomic(path, bytes, &err), 0);
+}
+
+static struct tokenizer *open_tiktoken(struct str name)
+{
+    char dir[] = "/tmp/tally-tiktoken-XXXXXX", path[512], config[512] = "";
+    struct buf b = BUF_INIT(16 << 20), c = BUF_INIT(4096);
+    struct tokenizer *t = NULL;
+    assert_non_null(mkdtemp(dir));
+    for (size_t i = 0; i < sizeof encodings / sizeof encodings[0]; i++) {
+        if (!str_eq(name, str_of(encodings[i].name)))
+            continue;
+        tiktoken_ranks(&b, encodings[i].ranks);
+        write_file(dir, "tiktoken.model", buf_str(&b), path);
+        if (encodings[i].config) {
+            struct error err = {0};
+            /* Without it there is no telling which tokens are special. */
+            assert_int_equal(tokenizer_open(&t, path, &(struct tokenizer_options){0}, &err), -1);
+            assert_int_equal(err.kind, ERROR_INPUT);
+            assert_non_null(strstr(err.remedy, "tokenizer_config.json"));
+            buf_addf(&c, "{\"added_tokens_decoder\":%s}", encodings[i].config);
+            write_file(dir, "tokenizer_config.json", buf_str(&c), config);
+        }
+        t = open_path(path);
+    }
+    unlink(path);
+    if (config[0])
+        unlink(config);
+    rmdir(dir);
+    buf_release(&b);
+    buf_release(&c);
+    assert_non_null(t);
+    return t;
+}
+
 static void facts_path(char out[1024], struct str name)
 {
     const char *source = getenv("TALLY_SOURCE");
@@ -110,7 +207,8 @@ static void facts_path(char out[1024], struct str name)
 static size_t check_line(const struct json *line)
 {
     const struct json *files = json_get(line, "file"), *facts = json_get(line, "facts");
-    const struct json *names = files ? files : json_get(line, "pre");
+    const struct json *pre = json_get(line, "pre");
+    const struct json *names = files ? files : pre ? pre : json_get(line, "tiktoken");
     assert_true(names && names->n > 0 && facts && facts->n > 0);
     for (size_t i = 0; i < names->n; i++) {
         struct str name;
@@ -118,7 +216,7 @@ static size_t check_line(const struct json *line)
         assert_int_equal(json_str(&name, json_at(names, i)), 0);
         snprintf(shown, sizeof shown, "%.*s", STR_ARG(name));
         facts_path(path, name);
-        struct tokenizer *t = files ? open_path(path) : open_pre(name);
+        struct tokenizer *t = files ? open_path(path) : pre ? open_pre(name) : open_tiktoken(name);
         for (size_t k = 0; k < facts->n; k++)
             check_text(t, shown, json_at(facts, k));
         tokenizer_free(t);
@@ -126,15 +224,14 @@ static size_t check_line(const struct json *line)
     return names->n;
 }
 
-static void llama_facts(void **state)
+static size_t check_file(const char *file)
 {
     struct buf all = BUF_INIT(0);
     struct error err = {0};
     struct arena arena;
     char path[1024];
     size_t checked = 0;
-    (void)state;
-    facts_path(path, STR("llama.jsonl"));
+    facts_path(path, str_of(file));
     arena_init(&arena, 64 << 20);
     assert_int_equal(file_read(&all, path, 64 << 20, &err), 0);
     struct str rest = buf_str(&all), line;
@@ -147,13 +244,28 @@ static void llama_facts(void **state)
         assert_int_equal(json_parse(&doc, line, &JSON_LIMITS_DEFAULT, &arena, &err), 0);
         checked += check_line(doc);
     }
-    assert_true(checked >= 100); /* models and names */
     arena_release(&arena);
     buf_release(&all);
+    return checked;
+}
+
+static void llama_facts(void **state)
+{
+    (void)state;
+    assert_true(check_file("llama.jsonl") >= 100); /* models and names */
+}
+
+static void tiktoken_facts(void **state)
+{
+    (void)state;
+    assert_int_equal(check_file("tiktoken.jsonl"), sizeof encodings / sizeof encodings[0]);
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(llama_facts)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(llama_facts),
+        cmocka_unit_test(tiktoken_facts),
+    };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/base64.h"
 #include "base/buf.h"
 #include "gguf_write.h"
 #include "vocab/vocab.h"
@@ -394,9 +395,40 @@ static void wrong_lists(void **state)
     refuse(&b, ERROR_INPUT, "not two parts", true);
 }
 
+/* tiktoken's lines: what is wrong is named with its place. */
+static void hostile_tiktoken(void **state)
+{
+    struct buf b = BUF_INIT(1 << 20);
+    (void)state;
+    must_refuse(STR("IQ== 0\nIg== x\n"), ERROR_INPUT, "is no token with its rank", true);
+    must_refuse(STR("IQ== 0\nI*== 1\n"), ERROR_INPUT, "is not base64", true);
+    must_refuse(STR("IQ== 0\n== 1\n"), ERROR_INPUT, "is not base64", true);
+    must_refuse(STR("IQ== 0\nIg== 0\n"), ERROR_INPUT, "given twice", true);
+    must_refuse(STR("IQ== 0\nIg== 99999999999\n"), ERROR_LIMIT, "a rank of 99999999999", true);
+    must_refuse(STR("IQ== 0\nIg== -1\n"), ERROR_INPUT, "is no token with its rank", true);
+    must_refuse(STR("IQ== 0\nIg== 1\n"), ERROR_UNSUPPORTED, "2 ranks", false);
+    /* 1,024 bytes are a token (and two ranks no encoding), 1,025 are not. */
+    for (size_t n = VOCAB_TIKTOKEN_BYTES_MAX; n <= VOCAB_TIKTOKEN_BYTES_MAX + 1; n++) {
+        struct buf raw = BUF_INIT(4096);
+        for (size_t i = 0; i < n; i++)
+            buf_addc(&raw, 'a');
+        buf_reset(&b);
+        buf_adds(&b, "IQ== 0\n");
+        base64_add(&b, buf_str(&raw));
+        buf_adds(&b, " 1\n");
+        if (n == VOCAB_TIKTOKEN_BYTES_MAX)
+            must_refuse(buf_str(&b), ERROR_UNSUPPORTED, "2 ranks", false);
+        else
+            must_refuse(buf_str(&b), ERROR_LIMIT, "the limit is 1024 bytes", true);
+        buf_release(&raw);
+    }
+    buf_release(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(hostile_tiktoken),
         cmocka_unit_test(both_spellings_of_merges),
         cmocka_unit_test(merges_in_any_order),
         cmocka_unit_test(longest_merge),
