@@ -118,8 +118,10 @@ static inline uint64_t gpt2_starts(const struct ascii_masks *m)
 
 bool scan_ascii_can(const struct scan_rules *rules)
 {
-    return HAVE_MASKS && (rules->family == SCAN_QWEN2 || rules->family == SCAN_CASE ||
-                          rules->family == SCAN_GPT2);
+    /* Whether white space ends the text cannot be seen in a block. */
+    return HAVE_MASKS && !rules->whole_end &&
+           (rules->family == SCAN_QWEN2 || rules->family == SCAN_CASE ||
+            rules->family == SCAN_GPT2);
 }
 
 static inline uint32_t lowest(uint64_t bits)
