@@ -76,12 +76,13 @@ function charsmap(entries) {
         node.value = Buffer.byteLength(pool);
         pool += to + '\0';
     }
-    const units = [0], taken = new Set([0]);
+    const units = [0], taken = new Set([0]), bases = new Set();
     const place = (node, at) => {
         const labels = [...node.children.keys()].sort((a, b) => a - b);
         if (node.value !== undefined) labels.unshift(0);
         let base = 1;
-        while (labels.some((l) => taken.has(base ^ l)) || (at ^ base) >= 1 << 21) base++;
+        while (bases.has(base) || labels.some((l) => taken.has(base ^ l)) || (at ^ base) >= 1 << 21) base++;
+        bases.add(base);
         labels.forEach((l) => taken.add(base ^ l));
         units[at] = (units[at] || 0) | ((at ^ base) << 10) | (node.value !== undefined ? 1 << 8 : 0);
         if (node.value !== undefined) units[base] = node.value | (1 << 31);

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "token/unicode.h"
 
 #define CHARSMAP_UNITS_MAX (1u << 24)
@@ -83,7 +84,10 @@ static size_t walk(const struct charsmap *m, struct str s, bool longest, struct 
         size_t value = m->unit[at] & ((1u << 31) - 1);
         if (value > m->text_n)
             break;
-        *becomes = str_of(m->text + value);
+        struct str text = str_of(m->text + value);
+        if (!utf8_valid(text)) /* an offset into the middle of a character */
+            break;
+        *becomes = text;
         found = i + 1;
         if (!longest)
             break;

@@ -120,6 +120,7 @@ static void see_norm(struct cut_rules *r, const struct norm_step *s, struct erro
         return;
     case NORM_BYTE_LEVEL:
     case NORM_LOWER_LLAMA:
+    case NORM_SPM:
     case NORM_UGM: /* which puts and drops spaces by what stands before */
         memset(r->kind, 0, sizeof r->kind);
         return;

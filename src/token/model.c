@@ -52,13 +52,15 @@ static bool in_model(const struct vocab *v, uint32_t id)
     return v->tokens[id].text.p && !v->tokens[id].added_only;
 }
 
-static void find_byte_tokens(struct model *m)
+static void find_byte_tokens(struct model *m, const struct vocab *v)
 {
     m->all_bytes = true;
     for (unsigned byte = 0; byte < 256; byte++) {
         char text[8];
         int n = snprintf(text, sizeof text, "<0x%02X>", byte);
-        m->byte_token[byte] = pieces_find(m->pieces, str_make(text, (size_t)n));
+        m->byte_token[byte] = m->set.sentencepiece
+                                  ? vocab_find(v, str_make(text, (size_t)n))
+                                  : pieces_find(m->pieces, str_make(text, (size_t)n));
         m->all_bytes = m->all_bytes && m->byte_token[byte] != VOCAB_NONE;
     }
 }
@@ -88,10 +90,13 @@ static int build_suffix(struct model *m, const struct vocab *v, struct error *er
     return 0;
 }
 
-/* llama.cpp's Unigram knows tokens by their type; the others are never found in a text. */
+/* llama.cpp's Unigram and SentencePiece's know tokens by their type; the others are never found in
+ * a text. */
 static bool in_trie(const struct model *m, const struct vocab *v, uint32_t id)
 {
     uint8_t type = v->tokens[id].type;
+    if (m->set.sentencepiece)
+        return type == VOCAB_TYPE_NORMAL || type == VOCAB_TYPE_USER_DEFINED;
     if (!m->set.ugm)
         return in_model(v, id);
     return type == VOCAB_TYPE_NORMAL || type == VOCAB_TYPE_USER_DEFINED ||
@@ -119,7 +124,8 @@ static int build_scores(struct model *m, const struct vocab *v, struct error *er
     if (!m->score)
         return error_no_memory(err);
     for (uint32_t id = 0; id < v->n; id++) {
-        bool counts = m->set.ugm ? v->tokens[id].type == VOCAB_TYPE_NORMAL : in_model(v, id);
+        bool normal = v->tokens[id].type == VOCAB_TYPE_NORMAL;
+        bool counts = m->set.ugm || m->set.sentencepiece ? normal : in_model(v, id);
         m->score[id] = v->tokens[id].score;
         if (m->set.ugm && v->tokens[id].type == VOCAB_TYPE_USER_DEFINED)
             m->score[id] = 0;
@@ -128,8 +134,14 @@ static int build_scores(struct model *m, const struct vocab *v, struct error *er
             first = false;
         }
     }
-    /* SentencePiece's penalty; llama.cpp computes it in floats. */
-    m->unk_score = m->set.ugm ? (double)((float)(first ? FLT_MAX : least) - 10.0f) : least - 10.0;
+    /* A user-defined piece wins: by its length (found by asking SentencePiece 0.2.3). */
+    for (uint32_t id = 0; id < v->n && m->set.sentencepiece; id++)
+        if (v->tokens[id].type == VOCAB_TYPE_USER_DEFINED)
+            m->score[id] = (double)((float)v->tokens[id].text.n * 0.1f) - 0.1;
+    /* SentencePiece's penalty; both compute it in floats. */
+    m->unk_score = m->set.ugm || m->set.sentencepiece
+                       ? (double)((float)(first ? FLT_MAX : least) - 10.0f)
+                       : least - 10.0;
     return 0;
 }
 
@@ -196,7 +208,7 @@ int model_build(struct model *m, const struct vocab *v, struct pieces *pieces,
     } else {
         if (pieces_index(pieces, v, err) < 0)
             return -1;
-        find_byte_tokens(m);
+        find_byte_tokens(m, v);
     }
     return build_kind(m, v, err);
 }

@@ -30,6 +30,7 @@ struct model_settings {
     bool ignore_merges, byte_fallback, fuse_unk;
     bool single_bytes;         /* byte fallback byte by byte: those without a token are dropped */
     bool by_result;            /* byte-level merges go by the id of what they make (tiktoken) */
+    bool sentencepiece;        /* types of pieces count, and floats, as SentencePiece has it */
     bool ugm;                  /* Unigram as llama.cpp has it: types of tokens count */
     bool whole_newlines;       /* a word of newlines alone is one token where there is one */
     struct str prefix, suffix; /* continuing_subword_prefix, end_of_word_suffix */

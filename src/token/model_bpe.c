@@ -125,6 +125,21 @@ static void split_spm(const struct model *m, struct model_work *w, struct str wo
     }
 }
 
+/* SentencePiece makes one of unknown ones that stand side by side. */
+static void fuse_unknown(const struct model *m, struct model_work *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        if (n && w->id[i] == m->set.unk && w->id[n - 1] == m->set.unk) {
+            w->len[n - 1] += w->len[i];
+            continue;
+        }
+        w->id[n] = w->id[i];
+        w->len[n++] = w->len[i];
+    }
+    w->n = n;
+}
+
 static int spell_out(const struct model *m, struct model_work *w, struct str word,
                      struct error *err)
 {
@@ -155,6 +170,8 @@ static int spell_out(const struct model *m, struct model_work *w, struct str wor
             w->id[to] = m->byte_token[(uint8_t)word.p[at + k]];
         }
     }
+    if (m->set.fuse_unk && !m->all_bytes)
+        fuse_unknown(m, w);
     return 0;
 }
 

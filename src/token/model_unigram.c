@@ -12,8 +12,11 @@ struct unigram_node {
     bool reached;
 };
 
-static void relax(struct unigram_node *to, uint32_t from, uint32_t id, double score)
+static void relax(const struct model *m, struct unigram_node *to, uint32_t from, uint32_t id,
+                  double score)
 {
+    if (m->set.sentencepiece) /* which adds in floats */
+        score = (double)(float)score;
     if (to->reached && score <= to->score)
         return;
     *to = (struct unigram_node){score, from, id, true};
@@ -56,7 +59,7 @@ static int forward(const struct model *m, struct unigram_node *node, struct str 
             uint32_t id = trie_value(&m->trie, trie_node);
             if (id == VOCAB_NONE)
                 continue;
-            relax(&node[end + 1], (uint32_t)at, id, m->score[id] + here);
+            relax(m, &node[end + 1], (uint32_t)at, id, m->score[id] + here);
             single = single || end + 1 - at == len;
         }
         if (!single) {
@@ -64,7 +67,7 @@ static int forward(const struct model *m, struct unigram_node *node, struct str 
                 return error_set(
                     err, ERROR_INPUT,
                     "a character is not in the vocabulary, which has no unknown token");
-            relax(&node[at + len], (uint32_t)at, m->set.unk, m->unk_score + here);
+            relax(m, &node[at + len], (uint32_t)at, m->set.unk, m->unk_score + here);
         }
         at += len;
     }
@@ -75,11 +78,12 @@ static int forward(const struct model *m, struct unigram_node *node, struct str 
  * token after all. */
 static void put_piece(const struct model *m, struct model_work *w, uint32_t known, struct str s)
 {
-    if (m->set.ugm) {
+    bool bytes = m->set.sentencepiece && known == m->set.unk && m->set.byte_fallback;
+    if (m->set.ugm || (m->set.sentencepiece && !bytes)) {
         model_put(w, known, s.n);
         return;
     }
-    uint32_t id = pieces_find(m->pieces, s);
+    uint32_t id = bytes ? VOCAB_NONE : pieces_find(m->pieces, s);
     if (id == VOCAB_NONE && m->set.byte_fallback && m->all_bytes) {
         for (size_t i = s.n; i-- > 0;)
             model_put(w, m->byte_token[(uint8_t)s.p[i]], 1);

@@ -88,9 +88,11 @@ int norm_apply(struct norm_text *out, const struct norm_view *in, const struct n
                struct error *err) TALLY_MUST_CHECK;
 int norm_ugm(struct norm_text *out, const struct norm_view *in, const struct norm_step *step,
              struct error *err) TALLY_MUST_CHECK;
+int norm_spm(struct norm_text *out, const struct norm_view *in, const struct norm_step *step,
+             struct error *err) TALLY_MUST_CHECK;
 int norm_check(const struct norm_text *t, struct error *err) TALLY_MUST_CHECK;
 
-/* For norm_ugm: the texts of user-defined tokens. */
+/* For norm_ugm and norm_spm: the texts of user-defined tokens. */
 struct trie;
 struct vocab;
 int ugm_prefixes_new(struct trie **out, const struct vocab *v, struct error *err) TALLY_MUST_CHECK;

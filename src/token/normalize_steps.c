@@ -331,6 +331,8 @@ int norm_apply(struct norm_text *out, const struct norm_view *in, const struct n
         return map_chars(out, in, step, lower_llama, err);
     case NORM_UGM:
         return norm_ugm(out, in, step, err);
+    case NORM_SPM:
+        return norm_spm(out, in, step, err);
     }
     return 0;
 }

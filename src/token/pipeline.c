@@ -218,8 +218,8 @@ static void describe_steps(const struct pipeline *p, struct buf *out)
 {
     for (unsigned i = 0; i < p->norm_n; i++) {
         const struct norm_step *s = &p->norm[i];
-        buf_addf(out, "normalize: %d %d%d%d%d%d%d%d", s->op, s->left, s->right, s->clean,
-                 s->chinese, s->accents, s->lower, s->regex != NULL);
+        buf_addf(out, "normalize: %d %d%d%d%d%d%d%d%d", s->op, s->left, s->right, s->clean,
+                 s->chinese, s->accents, s->lower, s->escape, s->regex != NULL);
         describe_str(out, "text", s->text);
         describe_str(out, "with", s->with);
         buf_addc(out, '\n');

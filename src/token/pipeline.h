@@ -40,6 +40,7 @@ enum norm_op {
     NORM_BERT_LLAMA,  /* llama.cpp's for "bert" */
     NORM_LOWER_LLAMA, /* llama.cpp's lower case: one character for one */
     NORM_UGM,         /* llama.cpp's for "t5" */
+    NORM_SPM,         /* SentencePiece's own */
 };
 
 struct norm_step {
@@ -47,9 +48,11 @@ struct norm_step {
     struct str text, with;
     struct regex *regex;
     struct charsmap *charsmap;
-    struct trie *prefixes;               /* NORM_UGM: of user-defined tokens */
-    bool left, right;                    /* NORM_STRIP; NORM_UGM: left, a space in front */
-    bool clean, chinese, accents, lower; /* NORM_BERT; NORM_UGM: clean, spaces are merged */
+    struct trie *prefixes; /* NORM_UGM, NORM_SPM: of user-defined tokens */
+    bool left, right; /* NORM_STRIP; NORM_UGM, NORM_SPM: a space in front; NORM_SPM: or behind */
+    bool clean, chinese, accents,
+        lower;   /* NORM_BERT; NORM_UGM, NORM_SPM: clean, spaces are merged */
+    bool escape; /* NORM_SPM: spaces become U+2581 */
 };
 
 enum split_op {
@@ -136,6 +139,8 @@ int pipeline_from_json(struct pipeline *p, const struct vocab *v,
                        struct error *err) TALLY_MUST_CHECK;
 int pipeline_from_gguf(struct pipeline *p, const struct vocab *v,
                        struct error *err) TALLY_MUST_CHECK;
+int pipeline_from_spm(struct pipeline *p, const struct vocab *v,
+                      struct error *err) TALLY_MUST_CHECK;
 int pipeline_from_tiktoken(struct pipeline *p, const struct vocab *v,
                            struct error *err) TALLY_MUST_CHECK;
 /* What llama.cpp would do with the GGUF that its converter makes of a tokenizer.json;

@@ -71,6 +71,11 @@ static int build_added(struct tokenizer *t, struct error *err)
     added_init(&t->normalized, v->added);
     for (uint32_t i = 0; i < v->added_n; i++) {
         bool behind = !t->pipe.llama_cpp && v->added[i].normalized;
+        if (v->format == VOCAB_SENTENCEPIECE) { /* spelled as in the normalized text */
+            if (added_insert(&t->normalized, v->added[i].text, i, err) < 0)
+                return -1;
+            continue;
+        }
         if ((behind ? insert_normalized(t, i, err)
                     : added_insert(&t->raw, v->added[i].text, i, err)) < 0)
             return -1;
@@ -84,6 +89,7 @@ int tokenizer_reference_parse(enum tokenizer_reference *out, const char *name)
         [REFERENCE_HUGGINGFACE] = "huggingface",
         [REFERENCE_LLAMA_CPP] = "llama.cpp",
         [REFERENCE_TIKTOKEN] = "tiktoken",
+        [REFERENCE_SENTENCEPIECE] = "sentencepiece",
     };
     *out = REFERENCE_FROM_FILE;
     for (size_t i = 1; name && i < sizeof names / sizeof names[0]; i++)
@@ -115,9 +121,16 @@ static int open_embedded(struct tokenizer *t, struct error *err)
     return 0;
 }
 
-static int wrong_reference(const char *format, const char *reference, struct error *err)
+static const char *const formats[] = {
+    [VOCAB_TOKENIZER_JSON] = "tokenizer.json",
+    [VOCAB_GGUF] = "gguf",
+    [VOCAB_TIKTOKEN] = "tiktoken",
+    [VOCAB_SENTENCEPIECE] = "sentencepiece",
+};
+
+static int wrong_reference(const char *format, struct error *err)
 {
-    error_set(err, ERROR_UNSUPPORTED, "a %s file cannot be read as %s would", format, reference);
+    error_set(err, ERROR_UNSUPPORTED, "a file of the form \"%s\" is not read in that way", format);
     return error_remedy(err, "leave --reference out, or give the file that goes with it");
 }
 
@@ -128,17 +141,17 @@ static int build_pipeline(struct tokenizer *t, enum tokenizer_reference referenc
         [VOCAB_TOKENIZER_JSON] = REFERENCE_HUGGINGFACE,
         [VOCAB_GGUF] = REFERENCE_LLAMA_CPP,
         [VOCAB_TIKTOKEN] = REFERENCE_TIKTOKEN,
+        [VOCAB_SENTENCEPIECE] = REFERENCE_SENTENCEPIECE,
     };
     struct vocab *v = t->vocab;
     if (reference == REFERENCE_FROM_FILE)
         reference = own[v->format];
-    if (v->format == VOCAB_TIKTOKEN)
-        return reference != REFERENCE_TIKTOKEN
-                   ? wrong_reference("tiktoken", "any other implementation", err)
-                   : pipeline_from_tiktoken(&t->pipe, v, err);
-    if (reference == REFERENCE_TIKTOKEN)
-        return wrong_reference(v->format == VOCAB_GGUF ? "GGUF" : "tokenizer.json", "tiktoken",
-                               err);
+    bool alone = v->format == VOCAB_TIKTOKEN || v->format == VOCAB_SENTENCEPIECE;
+    if (alone != (reference >= REFERENCE_TIKTOKEN) || (alone && reference != own[v->format]))
+        return wrong_reference(formats[v->format], err);
+    if (alone)
+        return v->format == VOCAB_TIKTOKEN ? pipeline_from_tiktoken(&t->pipe, v, err)
+                                           : pipeline_from_spm(&t->pipe, v, err);
     if (reference == REFERENCE_HUGGINGFACE) {
         if (v->format == VOCAB_GGUF && open_embedded(t, err) < 0)
             return -1;
@@ -262,7 +275,6 @@ int tokenizer_piece(const struct tokenizer *t, uint32_t id, struct buf *out)
 
 void tokenizer_describe(const struct tokenizer *t, struct tokenizer_info *info)
 {
-    static const char *const formats[] = {"tokenizer.json", "gguf", "tiktoken"};
     static const char *const models[] = {"BPE", "SPM", "Unigram", "WordPiece", "WordLevel"};
     const struct vocab *v = t->vocab;
     *info = (struct tokenizer_info){

@@ -8,7 +8,8 @@
  *     token_ids_release(&ids); tokenizer_free(t);
  *
  * The file is a Hugging Face tokenizer.json, a GGUF (vocabulary and metadata; weights are not read)
- * or a tiktoken file, whose special tokens a tokenizer_config.json beside it may name. The
+ * a SentencePiece model, or a tiktoken file, whose special tokens a tokenizer_config.json beside it
+ * may name. The
  * reference mode follows the file: Hugging Face `tokenizers` for JSON, llama.cpp for GGUF. It can
  * be set: a tokenizer.json of byte-level BPE is then read as llama.cpp would read the GGUF made of
  * it, and a GGUF as Hugging Face would where it holds a tokenizer.huggingface.json. What is not
@@ -38,10 +39,11 @@ enum tokenizer_reference {
     REFERENCE_HUGGINGFACE,
     REFERENCE_LLAMA_CPP,
     REFERENCE_TIKTOKEN,
+    REFERENCE_SENTENCEPIECE,
 };
 
-/* The mode of that name ("huggingface", "llama.cpp", "tiktoken"); NULL is from the file. -1: no
- * such name. */
+/* The mode of that name ("huggingface", "llama.cpp", "tiktoken", "sentencepiece"); NULL is from the
+ * file. -1: no such name. */
 int tokenizer_reference_parse(enum tokenizer_reference *out, const char *name);
 
 struct tokenizer_options {
@@ -94,8 +96,8 @@ int tokenizer_decode(const struct tokenizer *t, const uint32_t *id, size_t n, bo
 int tokenizer_piece(const struct tokenizer *t, uint32_t id, struct buf *out);
 
 struct tokenizer_info {
-    const char *format;    /* "tokenizer.json", "gguf", "tiktoken" */
-    const char *reference; /* "huggingface", "llama.cpp", "tiktoken" */
+    const char *format;    /* "tokenizer.json", "gguf", "tiktoken", "sentencepiece" */
+    const char *reference; /* "huggingface", "llama.cpp", "tiktoken", "sentencepiece" */
     const char *model;     /* "BPE", … */
     const char *pre;       /* name of the pre-tokenizer family, e.g. "qwen2", "llama3", "gpt2" */
     size_t vocab_size;     /* ids, padding entries included */

@@ -288,10 +288,14 @@ int vocab_open(struct vocab **out, struct str bytes, const char *name, struct er
     } else if (vocab_looks_tiktoken(bytes)) {
         v->format = VOCAB_TIKTOKEN;
         status = vocab_read_tiktoken(v, bytes, err);
+    } else if (vocab_looks_spm(bytes)) {
+        v->format = VOCAB_SENTENCEPIECE;
+        status = vocab_read_spm(v, bytes, err);
     } else {
-        status = error_set(err, ERROR_INPUT,
-                           bytes.n ? "neither a tokenizer.json nor a GGUF or tiktoken file"
-                                   : "the file is empty");
+        status = error_set(
+            err, ERROR_INPUT,
+            bytes.n ? "neither a tokenizer.json nor a GGUF, tiktoken or SentencePiece file"
+                    : "the file is empty");
         error_at_offset(err, 0);
     }
     if (status < 0) {

@@ -7,7 +7,8 @@
  *     struct str text = v->tokens[id].text;              // as the file spells it
  *     vocab_free(v);
  *
- * Its readers: Hugging Face tokenizer.json, GGUF (its key-values; weights are not read), tiktoken.
+ * Its readers: Hugging Face tokenizer.json, GGUF (its key-values; weights are not read),
+ * tiktoken, SentencePiece.
  * Ownership: a vocab owns everything it points to; the bytes it was read from are not needed
  * afterwards. It knows nothing of encoding: token/ does that.
  * Limits: named below; past them ERROR_LIMIT. All errors carry the byte offset where it is known.
@@ -33,7 +34,7 @@
 #define VOCAB_NONE UINT32_MAX
 #define VOCAB_FIM_KINDS 6
 
-enum vocab_format { VOCAB_TOKENIZER_JSON, VOCAB_GGUF, VOCAB_TIKTOKEN };
+enum vocab_format { VOCAB_TOKENIZER_JSON, VOCAB_GGUF, VOCAB_TIKTOKEN, VOCAB_SENTENCEPIECE };
 
 /* The model's kind, as the file names it. */
 enum vocab_model {
@@ -85,6 +86,12 @@ struct vocab_gguf {
     bool has_lowercase_flag, lowercase, has_accents_flag, strip_accents;
 };
 
+/* What a SentencePiece model says beside its pieces. */
+struct vocab_spm {
+    bool dummy_prefix, remove_extra, escape, suffix, byte_fallback;
+    struct str charsmap;
+};
+
 /* A GGUF's tokenizer.chat_template.NAME. */
 struct vocab_template {
     struct str name, text;
@@ -105,6 +112,7 @@ struct vocab {
     const struct json *config;
     const char *encoding; /* tiktoken: cl100k_base and its like; else NULL */
     struct vocab_gguf gguf;
+    struct vocab_spm spm;
     struct str chat_template;                             /* {NULL, 0} when the file holds none */
     struct vocab_template templates[VOCAB_TEMPLATES_MAX]; /* further ones, by name */
     uint32_t templates_n;

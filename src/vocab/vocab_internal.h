@@ -48,6 +48,8 @@ int vocab_add_merges(struct vocab *v, const struct vocab_merge_text *merge, size
 int vocab_list_llama(struct vocab *v, struct error *err) TALLY_MUST_CHECK;
 
 int vocab_read_json(struct vocab *v, struct str bytes, struct error *err) TALLY_MUST_CHECK;
+bool vocab_looks_spm(struct str bytes);
+int vocab_read_spm(struct vocab *v, struct str bytes, struct error *err) TALLY_MUST_CHECK;
 bool vocab_looks_tiktoken(struct str bytes);
 int vocab_read_tiktoken(struct vocab *v, struct str bytes, struct error *err) TALLY_MUST_CHECK;
 int vocab_read_gguf(struct vocab *v, struct str bytes, struct error *err) TALLY_MUST_CHECK;

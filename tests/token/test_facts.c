@@ -1,8 +1,9 @@
 /*
  * What the references themselves say of small vocabularies (tests/token/facts), special text parsed
  * and plain: llama.cpp of every model and every tokenizer.ggml.pre (written by
- * `tools/conformance-gguf --facts` from node-llama-cpp), tiktoken of every encoding (written by
- * `tools/conformance-formats --facts` from the Python package).
+ * `tools/conformance-gguf --facts` from node-llama-cpp), tiktoken of every encoding and
+ * SentencePiece of both kinds of models (written by `tools/conformance-formats --facts` from the
+ * Python packages).
  */
 #include "support.h"
 
@@ -255,17 +256,18 @@ static void llama_facts(void **state)
     assert_true(check_file("llama.jsonl") >= 100); /* models and names */
 }
 
-static void tiktoken_facts(void **state)
+static void tiktoken_and_sentencepiece_facts(void **state)
 {
     (void)state;
-    assert_int_equal(check_file("tiktoken.jsonl"), sizeof encodings / sizeof encodings[0]);
+    /* Every encoding, and nine SentencePiece models. */
+    assert_int_equal(check_file("formats.jsonl"), sizeof encodings / sizeof encodings[0] + 9);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(llama_facts),
-        cmocka_unit_test(tiktoken_facts),
+        cmocka_unit_test(tiktoken_and_sentencepiece_facts),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -425,10 +425,39 @@ static void hostile_tiktoken(void **state)
     buf_release(&b);
 }
 
+/* Protocol buffers that lie: a length beyond the file, a number without end, pieces that may not
+ * be. */
+static void hostile_sentencepiece(void **state)
+{
+    (void)state;
+#define UNK "\x0A\x09\x0A\x05<unk>\x18\x02"
+    must_refuse(STR(UNK "\x0A\x7F\x0A\x01x"), ERROR_INPUT, "claims 127 bytes; 3 are left", true);
+    must_refuse(STR(UNK "\x0A\x07\x0A\xFF\xFF\xFF\xFF\x0Fx"), ERROR_INPUT, "claims 4294967295",
+                true);
+    must_refuse(STR(UNK "\x12\x0B\x18\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F"), ERROR_INPUT,
+                "longer than 64 bits", true);
+    must_refuse(STR(UNK "\x12\x02\x18\xFF"), ERROR_INPUT, "ends inside a number", true);
+    must_refuse(STR(UNK "\x0A\x02\x0A\x00"), ERROR_INPUT, "a piece is empty", true);
+    must_refuse(STR(UNK "\x0A\x04\x0A\x02x\x00"), ERROR_INPUT, "holds NUL", true);
+    must_refuse(STR(UNK "\x0A\x03\x0A\x01\xFF"), ERROR_INPUT, "not UTF-8", true);
+    must_refuse(STR(UNK "\x0A\x05\x0A\x01x\x18\x07"), ERROR_INPUT, "of a type", true);
+    must_refuse(STR(UNK "\x0A\x03\x0A\x01x\x0A\x03\x0A\x01x"), ERROR_INPUT, "has two ids", false);
+    must_refuse(STR(UNK UNK), ERROR_INPUT, "has two ids", false);
+    must_refuse(STR("\x0A\x03\x0A\x01x"), ERROR_INPUT, "no unknown piece", false);
+    must_refuse(STR(UNK "\x0A\x0A\x0A\x06<0x41>\x18\x06"), ERROR_INPUT, "1 pieces are bytes",
+                false);
+    must_refuse(STR(UNK "\x12\x02\x18\x03"), ERROR_UNSUPPORTED, "of the kind \"word\"", false);
+    must_refuse(STR(UNK "\x12\x02\x18\x09"), ERROR_INPUT, "of an unknown kind (9)", false);
+    must_refuse(STR(UNK "\x0B"), ERROR_INPUT, "of a kind that is not known", true);
+    must_refuse(STR(UNK "\x00"), ERROR_INPUT, "no number that may be", true);
+#undef UNK
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(hostile_tiktoken),
+        cmocka_unit_test(hostile_sentencepiece),
         cmocka_unit_test(both_spellings_of_merges),
         cmocka_unit_test(merges_in_any_order),
         cmocka_unit_test(longest_merge),
