@@ -150,6 +150,29 @@ void num_add_ms(struct buf *b, int64_t ns)
              (unsigned long long)(v % 1000000));
 }
 
+int num_parse_milli(int64_t *out, struct str s)
+{
+    size_t behind = 0;
+    bool point = false;
+    int64_t v = 0;
+    for (size_t i = 0; i < s.n; i++) {
+        if (s.p[i] == '.' && !point && i > 0 && i + 1 < s.n) {
+            point = true;
+            continue;
+        }
+        if (s.p[i] < '0' || s.p[i] > '9' || (point && ++behind > 3) ||
+            __builtin_mul_overflow(v, 10, &v) || __builtin_add_overflow(v, s.p[i] - '0', &v))
+            return -1;
+    }
+    for (; behind < 3; behind++)
+        if (__builtin_mul_overflow(v, 10, &v))
+            return -1;
+    if (s.n == 0)
+        return -1;
+    *out = v;
+    return 0;
+}
+
 int num_parse_ms(int64_t *ns, struct str s)
 {
     char digits[32];

@@ -30,6 +30,10 @@ int num_parse_double(double *out, struct str s);
  * behind the point; what is no whole number of nanoseconds is refused. */
 int num_parse_duration_ns(int64_t *out, struct str s);
 
+/* "2", "2.5", "0.125": digits, and up to three more behind a point, as whole thousandths. What is
+ * finer is refused, not rounded; so are signs and exponents. */
+int num_parse_milli(int64_t *out, struct str s);
+
 /* Integer nanoseconds as milliseconds with six decimals: exact, "-0.000001" for -1. */
 void num_add_ms(struct buf *b, int64_t ns);
 /* The inverse: exactly what num_add_ms writes, and nothing else. 0 or -1. */

@@ -65,6 +65,28 @@ static int set_i64(const struct option *o, int64_t *out, struct str text, const 
     return 0;
 }
 
+/* In thousandths; what is finer is no value, and nothing is rounded. */
+static int set_milli(const struct option *o, int64_t *out, struct str text, const char *whole,
+                     struct error *err)
+{
+    int64_t v;
+
+    if (num_parse_milli(&v, text) < 0 || v <= 0)
+        return bad_value(o, whole, "a list of numbers above 0, of up to three decimals", err);
+    if (o->min != o->max && (v < o->min || v > o->max))
+        return error_set(err, ERROR_USAGE, "--%s %.*s is outside %g to %g", o->name, STR_ARG(text),
+                         (double)o->min / 1000, (double)o->max / 1000);
+    *out = v;
+    return 0;
+}
+
+static int set_item(const struct option *o, int64_t *out, struct str text, const char *whole,
+                    struct error *err)
+{
+    return o->kind == OPTION_MILLI ? set_milli(o, out, text, whole, err)
+                                   : set_i64(o, out, text, whole, err);
+}
+
 static int set_list(const struct option *o, struct option_list *out, const char *text,
                     struct error *err)
 {
@@ -78,7 +100,7 @@ static int set_list(const struct option *o, struct option_list *out, const char 
             error_set(err, ERROR_LIMIT, "--%s has more than %d items", o->name, OPTION_ITEMS_MAX);
             return -1;
         }
-        if (set_i64(o, &list.v[list.n], str_trim(head), text, err) < 0)
+        if (set_item(o, &list.v[list.n], str_trim(head), text, err) < 0)
             return -1;
         list.n++;
     }
@@ -108,6 +130,7 @@ static int set_text(const struct option *o, void *args, const char *text, struct
     case OPTION_I64:
         return set_i64(o, place(o, args), str_of(text), text, err);
     case OPTION_LIST:
+    case OPTION_MILLI:
         return set_list(o, place(o, args), text, err);
     case OPTION_REPEATED:
         return add_repeated(o, place(o, args), text, err);
@@ -314,10 +337,14 @@ static int apply_list(const struct option *o, void *args, const struct json *v, 
         return in_document(v, file, err);
     }
     for (size_t i = 0; i < v->n; i++) {
-        if (json_i64(&list.v[list.n], &v->items[i]) < 0)
-            return wrong_type(o, &v->items[i], "an integer", file, err);
-        if (in_range(o, list.v[list.n++], err) < 0)
-            return in_document(&v->items[i], file, err);
+        const struct json *item = &v->items[i];
+        bool milli = o->kind == OPTION_MILLI;
+        if (item->type != JSON_NUMBER || (!milli && json_i64(&list.v[list.n], item) < 0))
+            return wrong_type(o, item, milli ? "a number" : "an integer", file, err);
+        if (milli ? set_milli(o, &list.v[list.n], item->text, item->text.p, err) < 0
+                  : in_range(o, list.v[list.n], err) < 0)
+            return in_document(item, file, err);
+        list.n++;
     }
     memcpy(place(o, args), &list, sizeof list);
     return 0;
@@ -349,7 +376,7 @@ static int apply_value(const struct option *o, void *args, const struct json *v,
         memcpy(place(o, args), &on, sizeof on);
         return 0;
     }
-    if (v->type == JSON_ARRAY && o->kind == OPTION_LIST)
+    if (v->type == JSON_ARRAY && (o->kind == OPTION_LIST || o->kind == OPTION_MILLI))
         return apply_list(o, args, v, file, err);
     if (v->type == JSON_ARRAY && o->kind == OPTION_REPEATED)
         return apply_repeated(o, args, v, file, err);

@@ -36,6 +36,8 @@ enum option_kind {
     OPTION_DOUBLE,   /* double */
     OPTION_DURATION, /* int64_t nanoseconds, never negative: 250ms, 60s, 30min, 1h */
     OPTION_LIST,     /* struct option_list: integers separated by commas */
+    OPTION_MILLI,    /* struct option_list: numbers above 0 with up to three decimals, separated by
+                      * commas, held in thousandths */
     OPTION_REPEATED, /* struct option_repeated: may be given several times */
     OPTION_HEADING,  /* no option: help prints its name as the heading of what follows */
 };
@@ -58,7 +60,7 @@ struct option {
     const char *fallback; /* default, as typed; NULL: zero, shown as nothing */
     const char *help;     /* a phrase, no full stop; wrapped by help */
     const char *choices;  /* OPTION_STRING: "parsed|plain"; else NULL */
-    int64_t min, max;     /* OPTION_I64 and each item of OPTION_LIST */
+    int64_t min, max;     /* OPTION_I64 and each item of OPTION_LIST, OPTION_MILLI */
     char letter;          /* short form; 0 */
     bool not_in_file;     /* the option never comes from a document (--out, --dry-run) */
     bool hidden;          /* for trials of the program itself: in no help, page or completion */

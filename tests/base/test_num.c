@@ -279,6 +279,39 @@ static void ms_reads_back_exactly(void **state)
     }
 }
 
+static void thousandths(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        int64_t v;
+    } good[] = {{"0", 0},       {"2", 2000},      {"2.5", 2500},
+                {"0.125", 125}, {"007.10", 7100}, {"9223372036854775.807", INT64_MAX}};
+    static const char *const bad[] = {"",
+                                      ".5",
+                                      "2.",
+                                      "2.1234",
+                                      "-1",
+                                      "+1",
+                                      "1e3",
+                                      "1..2",
+                                      "1.2.3",
+                                      "0x1",
+                                      " 1",
+                                      "9223372036854775.808",
+                                      "9223372036854776"};
+    int64_t v = 7;
+    for (size_t i = 0; i < sizeof good / sizeof good[0]; i++) {
+        assert_int_equal(num_parse_milli(&v, str_of(good[i].text)), 0);
+        assert_int_equal(v, good[i].v);
+    }
+    v = 7;
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
+        assert_int_equal(num_parse_milli(&v, str_of(bad[i])), -1);
+        assert_int_equal(v, 7);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -288,6 +321,7 @@ int main(void)
         cmocka_unit_test(longest_real),
         cmocka_unit_test(durations),
         cmocka_unit_test(milliseconds),
+        cmocka_unit_test(thousandths),
         cmocka_unit_test(nine_digits),
         cmocka_unit_test(python_repr),
         cmocka_unit_test(grouped),
