@@ -112,8 +112,16 @@ static void print_plan(struct cli *cli, const struct load_options *o)
     schedule_estimate(p, o->lanes_n, unknown, &requests, &ns);
     run_duration_text(text, ns);
     fprintf(cli->out, "protocol    %s\nbands      ", p->protocol);
-    for (size_t i = 0; i < p->bands_n; i++)
-        fprintf(cli->out, " %d", p->bands[i]);
+    for (size_t i = 0; i < p->bands_n; i++) {
+        char name[RUN_BAND_NAME_MAX];
+        run_band_name(name, p, p->bands[i]);
+        if (run_plan_is_open(p))
+            fprintf(cli->out, "%s %s", i ? "," : "", name);
+        else
+            fprintf(cli->out, " %d", p->bands[i]);
+    }
+    if (run_plan_is_open(p))
+        fprintf(cli->out, "\narrivals    %s", p->arrivals);
     fprintf(cli->out, "\nreplicates  %d\nmeasured    %zu bands in all\n", p->replicates,
             schedule_length(p, o->lanes_n));
     fprintf(cli->out, "requests    at least %lld\ntime        at least %s\n", (long long)requests,
@@ -194,8 +202,10 @@ static void print_json(struct cli *cli, const char *dir, const struct load_outco
     buf_release(&out);
 }
 
-static void print_outcome(struct cli *cli, const char *dir, const struct load_outcome *o)
+static void print_outcome(struct cli *cli, const char *dir, const struct run_plan *plan,
+                          const struct load_outcome *o)
 {
+    char name[RUN_BAND_NAME_MAX];
     const struct term *t = &cli->out_term;
     bool good = o->result.status == STATUS_PASS;
 
@@ -207,8 +217,10 @@ static void print_outcome(struct cli *cli, const char *dir, const struct load_ou
         fprintf(cli->out, "  %s", r->rule);
         if (r->lane)
             fprintf(cli->out, ", %s", r->lane);
-        if (r->band)
-            fprintf(cli->out, ", c = %d, replicate %d", r->band, r->replicate);
+        if (r->band) {
+            run_band_name(name, plan, r->band);
+            fprintf(cli->out, ", %s, replicate %d", name, r->replicate);
+        }
         fprintf(cli->out, ": %s\n    remedy: %s\n", r->seen ? r->seen : "",
                 r->remedy ? r->remedy : "");
     }
@@ -309,7 +321,7 @@ static int measure(struct cli *cli, struct run_inputs *in, const struct run_args
     if (a->json)
         print_json(cli, in->options.out_dir, &outcome);
     else
-        print_outcome(cli, in->options.out_dir, &outcome);
+        print_outcome(cli, in->options.out_dir, load_plan(load), &outcome);
     rc = outcome.interrupted ? error_exit_code(ERROR_INTERRUPTED)
                              : status_exit_code(outcome.result.status);
 out:

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/file.h"
+#include "cli/run_load.h"
 #include "cli/tokens.h"
 #include "record/workload.h"
 
@@ -264,6 +265,7 @@ static void check_named(struct run_inputs *in, const struct run_args *a)
     DIFFERS(p->temperature != named.temperature, "--temperature");
     DIFFERS(!p->ignore_eos, "--no-ignore-eos");
     DIFFERS(!p->stream, "--no-stream");
+    DIFFERS(run_plan_is_open(p), "--rate");
     DIFFERS(p->system != NULL, "--system");
     DIFFERS(strcmp(p->prompt_policy, named.prompt_policy) != 0, "--prompts");
     DIFFERS(strcmp(p->cache_policy, named.cache_policy) != 0, "--cache");
@@ -343,6 +345,8 @@ int run_inputs_init(struct run_inputs *in, const struct run_args *a, const struc
                     struct error *err)
 {
     take_plan(&in->options.plan, a, given);
+    if (run_take_load(&in->options.plan, a, given, err) < 0)
+        return -1;
     check_named(in, a);
     in->options.lane_timeout_ns = a->lane_timeout_ns;
     in->options.burn_ns = a->burn_ns;

@@ -25,7 +25,10 @@ struct run_args {
     const char *tokenizer, *reference, *tokenizer_sha256, *count, *special_text;
     const char *corpus, *prompts, *cache, *system;
     const char *protocol, *wire, *as, *kwargs;
-    struct option_list bands;
+    struct option_list bands, rates;
+    const char *arrivals, *slo;
+    double burstiness;
+    int64_t arrival_seed, max_in_flight;
     int64_t replicates, window_ns, max_window_ns, min_samples, requests, warmup;
     int64_t quiesce_ns, cooldown_ns, timeout_ns, max_tokens, seed;
     double temperature, max_error_share;

@@ -89,6 +89,22 @@ const struct option run_options[] = {
              "--mixture w2'); what is given beside it wins"},
     {"bands", OPTION_LIST, A(bands), "LIST", "1,4,8,16", .min = 1, .max = BAND_WORKERS_MAX,
      .help = "levels of concurrency", .letter = 'b'},
+    {"rate", OPTION_MILLI, A(rates), "LIST", .min = 1, .max = ARRIVALS_MRPS_MAX,
+     .help =
+         "open loop: requests a second, sent when they are due however many are in flight; each "
+         "rate is a band"},
+    {"arrivals", OPTION_STRING, A(arrivals), "HOW", "poisson", .choices = "constant|poisson|gamma",
+     .help = "with --rate: constant gaps, exponential ones, or gamma ones of --burstiness"},
+    {"burstiness", OPTION_DOUBLE, A(burstiness), "X", "1",
+     .help = "shape of gamma gaps: 1 is poisson, below 1 comes in bursts, above 1 is more even"},
+    {"arrival-seed", OPTION_I64, A(arrival_seed), "N", "2026", .min = 0, .max = INT64_MAX / 4,
+     .help = "seed of the drawn arrivals, which are the same for every lane"},
+    {"max-in-flight", OPTION_I64, A(max_in_flight), "N", .min = 1, .max = BAND_WORKERS_MAX,
+     .help = "with --rate: past so many in flight arrivals wait (default: no cap)"},
+    {"slo", OPTION_STRING, A(slo), "LIST",
+     .help =
+         "what a request must keep to, such as ttft=500ms,tpot=50ms,e2e=10s: slo_attainment and "
+         "goodput_rps"},
     {"replicates", OPTION_I64, A(replicates), "N", "6", .min = 1, .max = RUN_REPLICATES_MAX,
      .help = "passes over all bands and lanes, declared beforehand", .letter = 'r'},
     {"window", OPTION_DURATION, A(window_ns), "TIME", "60s",
@@ -96,11 +112,12 @@ const struct option run_options[] = {
     {"max-window", OPTION_DURATION, A(max_window_ns), "TIME", "30min",
      .help = "longest time; a band that has too few requests then is INCOMPLETE"},
     {"min-samples", OPTION_I64, A(min_samples), "N", .min = 1, .max = 100000000,
-     .help = "requests that must have ended before a window closes (default max(30, 8c))"},
+     .help = "requests that must have ended before a window closes (default max(30, 8c); with "
+             "--rate 30)"},
     {"requests", OPTION_I64, A(requests), "N", .min = 1, .max = 100000000, .letter = 'n',
      .help = "exactly so many in every window, whatever the time"},
     {"warmup", OPTION_I64, A(warmup), "N", "2", .min = 0, .max = 10000,
-     .help = "requests a worker before the window"},
+     .help = "requests a worker before the window (with --rate: requests in all)"},
     {"quiesce", OPTION_DURATION, A(quiesce_ns), "TIME", "0",
      .help = "silence between warm-up and window; 0: load never pauses"},
     {"cooldown", OPTION_DURATION, A(cooldown_ns), "TIME", "10s",

@@ -33,8 +33,8 @@ static void note(void *ctx, bool warning, const char *text)
 
 static void where(char *out, size_t n, const struct load_state *s)
 {
-    snprintf(out, n, "[%zu/%zu] %-10s c=%-4d rep %d/%d", s->band_index + 1, s->bands_in_all,
-             s->lane, s->band, s->replicate, s->replicates);
+    snprintf(out, n, "[%zu/%zu] %-10s %-6s rep %d/%d", s->band_index + 1, s->bands_in_all, s->lane,
+             s->band_name, s->replicate, s->replicates);
 }
 
 /* What stands in the line; those of the highest bit go first when it is too narrow. */

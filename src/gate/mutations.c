@@ -33,6 +33,8 @@ const struct mutation mutations[] = {
      "\"seq\":", NULL},
     {"request after close", VERIFY_WINDOW, MUTATE_TEXT, true, RECEIPT, NULL,
      "\"close_ms\": 12000.000000", "\"close_ms\": 11000.000000"},
+    {"due later than planned", VERIFY_ARRIVALS, MUTATE_TEXT, true, SAMPLES, "\"seq\":7,",
+     "\"t_issue\":", "\"t_due\":1,\"t_issue\":"},
     {"window shortened", VERIFY_PROTOCOL, MUTATE_TEXT, true, RECEIPT, NULL,
      "\"close_ms\": 12000.000000", "\"close_ms\": 11999.000000"},
     {"the client made faster", VERIFY_CALIBRATION, MUTATE_NUMBER, true, RECEIPT,

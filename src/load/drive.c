@@ -17,9 +17,11 @@ struct drive {
     struct prompts *prompts;
     struct judge *judge;
     struct clock_pair clocks;
-    struct judge_job *held; /* ended, but the judge had no room for it */
-    enum band_stage told;   /* stage that the judge was told of */
+    struct judge_job *held;      /* ended, but the judge had no room for it */
+    enum band_stage told;        /* stage that the judge was told of */
+    struct arrivals arrivals[2]; /* of an open loop, by phase */
     bool cancelled, broken;
+    bool starved;     /* a request is due and its prompt is not ready */
     struct error err; /* why it is broken */
 };
 
@@ -97,6 +99,7 @@ static void send_due(struct drive *d)
 {
     struct band_issue issue;
 
+    d->starved = false;
     while (!d->held && !d->broken) {
         int64_t now_ns = clock_mono_ns();
         enum sample_phase phase;
@@ -108,6 +111,7 @@ static void send_due(struct drive *d)
         if (!prompt) {
             if (prompts_error(d->prompts, &err))
                 break_down(d, &err);
+            d->starved = true;
             return; /* the prompts' thread wakes us */
         }
         /* the same moment as asked about: the answer is the same */
@@ -152,7 +156,8 @@ static int run_loop(struct drive *d, struct error *err)
         deadline_ns = band_deadline(d->band);
         if (deadline_ns > now_ns + LOOK_EVERY_NS)
             deadline_ns = now_ns + LOOK_EVERY_NS;
-        if (d->held && deadline_ns > now_ns + NS_PER_MS)
+        /* a request that is due but cannot be sent yet is no reason to spin */
+        if (d->held || (d->starved && deadline_ns < now_ns + NS_PER_MS))
             deadline_ns = now_ns + NS_PER_MS;
         if (wire_loop_step(d->loop, deadline_ns, err) < 0)
             return -1;
@@ -233,6 +238,7 @@ static void fill_record(struct drive *d, const struct judge_summary *sum,
     d->out->detail = detail_of(d, sum);
     d->out->issued = r.issued_window;
     d->out->issued_warmup = r.issued_warmup;
+    d->out->planned = r.planned_window == COUNT_NONE ? 0 : r.planned_window;
     d->out->client = *client;
 }
 
@@ -250,18 +256,46 @@ static int64_t stepped_real(void *ctx)
            (d->band && band_stage(d->band) >= BAND_WINDOW ? d->config->clock_step_ns : 0);
 }
 
+static int64_t next_arrival(void *ctx, enum sample_phase phase)
+{
+    struct drive *d = ctx;
+
+    return arrivals_next(&d->arrivals[phase]);
+}
+
+static void configure_band(struct drive *d, struct band_config *out)
+{
+    const struct run_plan *plan = d->config->plan;
+
+    *out = (struct band_config){
+        .workers = d->out->band,
+        .warmup = plan->warmup,
+        .quiesce_ns = plan->quiesce_ns,
+        .window_ns = plan->window_ns,
+        .max_window_ns = plan->max_window_ns,
+        .min_samples = run_plan_min_samples(plan, d->out->band),
+        .requests = plan->requests,
+    };
+    if (!run_plan_is_open(plan))
+        return;
+    out->workers = (int32_t)plan->max_in_flight;
+    out->arrival = next_arrival;
+    out->ctx = d;
+    for (int phase = PHASE_WARMUP; phase <= PHASE_WINDOW; phase++)
+        run_plan_arrivals(plan, d->out->band, d->out->replicate, (enum sample_phase)phase,
+                          &d->arrivals[phase]);
+}
+
+/* As many prompts as may be wanted at once: one a worker, or what is due in a second. */
+static int32_t at_once(const struct run_plan *plan, int32_t band)
+{
+    return run_plan_is_open(plan) ? band / 1000 + 1 : band;
+}
+
 static int start(struct drive *d, struct error *err)
 {
     const struct drive_config *c = d->config;
-    struct band_config config = {
-        .workers = d->out->band,
-        .warmup = c->plan->warmup,
-        .quiesce_ns = c->plan->quiesce_ns,
-        .window_ns = c->plan->window_ns,
-        .max_window_ns = c->plan->max_window_ns,
-        .min_samples = run_plan_min_samples(c->plan, d->out->band),
-        .requests = c->plan->requests,
-    };
+    struct band_config config;
     struct wire_loop_options loop = {
         .on_done = on_done,
         .ctx = d,
@@ -278,6 +312,7 @@ static int start(struct drive *d, struct error *err)
         .after_1 = !run_plan_is_open(c->plan) && c->plan->bands[0] == 1 && d->out->band > 1,
         .replicate = d->out->replicate,
         .band = d->out->band,
+        .at_once = at_once(c->plan, d->out->band),
         .wake = wake,
         .ctx = d,
     };
@@ -294,6 +329,7 @@ static int start(struct drive *d, struct error *err)
         .ctx = d,
     };
 
+    configure_band(d, &config);
     d->clocks = (struct clock_pair){mono, stepped_real, d};
     if (wire_loop_new(&d->loop, &loop, err) < 0 || prompts_start(&d->prompts, &prompts, err) < 0)
         return -1;

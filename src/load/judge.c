@@ -115,6 +115,8 @@ int judge_sample(const struct load_lane *lane, const struct tokenizer *tokenizer
     s->prompt_id = str_of(job->prompt->id);
     memcpy(s->body_sha256, job->prompt->body_sha256, sizeof s->body_sha256);
     s->t_planned_ns = job->issue.t_planned_ns - zero_ns;
+    if (job->issue.t_due_ns > job->issue.t_planned_ns)
+        s->t_due_ns = job->issue.t_due_ns - zero_ns;
     s->prompt_body = job->prompt->tokens;
     s->prompt_rendered = job->prompt->rendered;
     /* the array lies in our arena; only the sample's view of it is read-only */

@@ -20,6 +20,7 @@
 #include "record/workload.h"
 
 #define FILES_BESIDE 64 /* open files that are no connections */
+#define OPEN_FILES_MAX 1048576
 #define TEXTS_MAX ((size_t)64 << 20)
 
 struct load {
@@ -118,14 +119,19 @@ int load_check(struct load_options *o, struct error *err)
     return schedule_check(&o->plan, err) < 0 ? -1 : check_corpus(o, err);
 }
 
-/* A worker is a connection. The hard limit is the administrator's. */
+/* A worker is a connection; an open loop has as many as it comes to, so as many files as may be.
+ * The hard limit is the administrator's. */
 static int raise_open_files(const struct run_plan *plan, struct error *err)
 {
+    bool open = run_plan_is_open(plan);
     rlim_t need = (rlim_t)plan->bands[plan->bands_n - 1] + FILES_BESIDE;
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY ||
-        limit.rlim_cur >= need)
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur == RLIM_INFINITY)
+        return 0;
+    if (open)
+        need = limit.rlim_max < OPEN_FILES_MAX ? limit.rlim_max : OPEN_FILES_MAX;
+    if (limit.rlim_cur >= need)
         return 0;
     if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < need) {
         error_set(err, ERROR_ENVIRONMENT,
@@ -478,9 +484,10 @@ static int measure_step(struct load *l, size_t i, struct error *err)
     };
 
     *b = (struct run_band){.lane = s->lane, .band = s->band, .replicate = s->replicate};
+    run_band_name(config.state.band_name, &l->options.plan, s->band);
     if (step_band(&shared, &config, b, err) < 0)
-        return error_wrap(err, "lane %s, c = %d, replicate %d", config.state.lane, s->band,
-                          s->replicate);
+        return error_wrap(err, "lane %s, %s, replicate %d", config.state.lane,
+                          config.state.band_name, s->replicate);
     l->bands_n++;
     tell_band(l, &config.state, b);
     return 0;

@@ -14,19 +14,21 @@
 #include <stdint.h>
 
 #include "base/status.h"
+#include "record/run.h"
 
 /* Where a run stands, a few times a second while a band runs. */
 struct load_state {
     const char *lane;
     int32_t band, replicate, replicates;
-    size_t band_index, bands_in_all; /* over the whole run, from 0 */
-    const char *stage;               /* "warm-up", "quiesce", "window", "drain" */
-    int64_t ended, failed;           /* requests of the window so far */
-    double tok_s;                    /* output tokens a second since the window opened; below 0:
-                                        not known yet */
-    int64_t ttft_ns;                 /* median of the last requests; below 0: not known yet */
-    int64_t window_ns;               /* since it opened; 0 before */
-    int64_t left_ns;                 /* of the whole run, at least; below 0: not known */
+    char band_name[RUN_BAND_NAME_MAX]; /* "c = 4", "2.5 req/s" */
+    size_t band_index, bands_in_all;   /* over the whole run, from 0 */
+    const char *stage;                 /* "warm-up", "quiesce", "window", "drain" */
+    int64_t ended, failed;             /* requests of the window so far */
+    double tok_s;                      /* output tokens a second since the window opened; below 0:
+                                          not known yet */
+    int64_t ttft_ns;                   /* median of the last requests; below 0: not known yet */
+    int64_t window_ns;                 /* since it opened; 0 before */
+    int64_t left_ns;                   /* of the whole run, at least; below 0: not known */
 };
 
 struct load_band_done {

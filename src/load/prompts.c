@@ -215,7 +215,7 @@ int prompts_start(struct prompts **out, const struct prompts_source *source, str
     if (!p)
         return error_no_memory(err);
     p->source = *source;
-    p->ahead = (size_t)source->band + AHEAD_MORE;
+    p->ahead = (size_t)source->at_once + AHEAD_MORE;
     p->ahead = p->ahead > AHEAD_MAX ? AHEAD_MAX : p->ahead;
     if (queue_init(&p->ready[0], p->ahead, err) < 0 || queue_init(&p->ready[1], p->ahead, err) < 0)
         goto fail;

@@ -40,6 +40,7 @@ struct prompts_source {
     bool after_1; /* unique: a band of c = 1 of this replicate went before */
     bool again;   /* the prompt was sent before: its cache salt is another one */
     int32_t replicate, band;
+    int32_t at_once;         /* so many may be wanted at once */
     void (*wake)(void *ctx); /* a prompt that was asked for in vain is there; any thread */
     void *ctx;
 };

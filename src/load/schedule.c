@@ -1,5 +1,6 @@
 #include "load/schedule.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/clock.h"
@@ -14,16 +15,28 @@ static int ascending(const void *a, const void *b)
 
 static int check_bands(struct run_plan *p, struct error *err)
 {
+    bool open = run_plan_is_open(p);
+    const char *option = open ? "--rate" : "--bands";
+    char name[RUN_BAND_NAME_MAX];
+
     if (p->bands_n < 1 || p->bands_n > RUN_BANDS_MAX)
-        return error_set(err, ERROR_USAGE, "--bands needs 1 to %d levels of concurrency",
-                         RUN_BANDS_MAX);
+        return error_set(err, ERROR_USAGE, "%s needs 1 to %d %s", option, RUN_BANDS_MAX,
+                         open ? "rates" : "levels of concurrency");
     qsort(p->bands, p->bands_n, sizeof *p->bands, ascending);
     for (size_t i = 0; i < p->bands_n; i++) {
-        if (p->bands[i] < 1 || p->bands[i] > BAND_WORKERS_MAX)
+        if (open)
+            run_band_name(name, p, p->bands[i]);
+        else
+            snprintf(name, sizeof name, "%d", p->bands[i]);
+        if (!open && (p->bands[i] < 1 || p->bands[i] > BAND_WORKERS_MAX))
             return error_set(err, ERROR_USAGE, "--bands: %d is outside 1 to %d", p->bands[i],
                              BAND_WORKERS_MAX);
         if (i > 0 && p->bands[i] == p->bands[i - 1])
-            return error_set(err, ERROR_USAGE, "--bands: %d stands there twice", p->bands[i]);
+            return error_set(err, ERROR_USAGE, "%s: %s stands there twice", option, name);
+    }
+    if (run_plan_check_load(p, err) < 0) {
+        err->kind = ERROR_USAGE;
+        return -1;
     }
     return 0;
 }
@@ -69,9 +82,31 @@ void schedule_make(const struct run_plan *p, size_t lanes_n, struct schedule_ste
     }
 }
 
+/* A rate is a rate, whatever the server's latency. */
+static void estimate_open(const struct run_plan *p, int32_t mrps, int64_t latency_ns,
+                          int64_t *requests, int64_t *ns)
+{
+    double rps = (double)mrps / 1000;
+    int64_t samples = run_plan_min_samples(p, mrps);
+    double window_ns = p->requests > 0 ? 0 : (double)p->window_ns;
+
+    if ((double)samples / rps * 1e9 > window_ns)
+        window_ns = (double)samples / rps * 1e9;
+    else
+        samples = (int64_t)(rps * window_ns / 1e9);
+    if (window_ns > (double)p->max_window_ns)
+        window_ns = (double)p->max_window_ns;
+    *requests = p->warmup + samples;
+    *ns = (int64_t)(p->warmup / rps * 1e9 + window_ns) + p->quiesce_ns + 2 * latency_ns;
+}
+
 void schedule_estimate_step(const struct run_plan *p, int32_t band, int64_t latency_ns,
                             int64_t *requests, int64_t *ns)
 {
+    if (run_plan_is_open(p)) {
+        estimate_open(p, band, latency_ns, requests, ns);
+        return;
+    }
     int64_t samples = run_plan_min_samples(p, band);
     int64_t rounds = (samples + band - 1) / band;
     int64_t window_ns = p->requests > 0 ? 0 : p->window_ns;

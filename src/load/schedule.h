@@ -17,7 +17,8 @@ struct schedule_step {
     int32_t band, replicate;
 };
 
-/* Bands ascending, without repetition, everything in range. ERROR_USAGE names the option. */
+/* The load model known, bands ascending, without repetition, everything in range. ERROR_USAGE names
+ * the option. */
 int schedule_check(struct run_plan *plan, struct error *err) TALLY_MUST_CHECK;
 size_t schedule_length(const struct run_plan *plan, size_t lanes_n);
 /* Fills schedule_length() steps. */

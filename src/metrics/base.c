@@ -84,7 +84,9 @@ static void set_agreement(struct metrics_band *band, const struct metrics_band *
 
 void metrics_set_base(struct metrics_band *band, const struct metrics_band *base)
 {
-    if (band->facts.band == 1)
+    if (band->facts.open_loop)
+        base = NULL; /* a band is a rate: none is one request at a time */
+    else if (band->facts.band == 1)
         base = band;
     set_scaling(band, base);
     set_agreement(band, base);

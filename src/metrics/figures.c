@@ -25,7 +25,9 @@ int band_lag(struct client_lag *out, int64_t *v, size_t n, struct error *err)
 /* Due to sent, without what the connection took: that is the network's and the server's time. */
 static int64_t send_lag(const struct sample *s)
 {
-    int64_t due = s->t_planned_ns != TIME_NONE ? s->t_planned_ns : s->t_issue_ns;
+    int64_t due = s->t_due_ns != TIME_NONE       ? s->t_due_ns
+                  : s->t_planned_ns != TIME_NONE ? s->t_planned_ns
+                                                 : s->t_issue_ns;
     int64_t up = s->t_tls_ns != TIME_NONE ? s->t_tls_ns : s->t_connect_ns;
     if (due == TIME_NONE || s->t_sent_ns == TIME_NONE)
         return COUNT_NONE;

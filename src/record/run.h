@@ -26,6 +26,8 @@
 #define RUN_REPLICATES_MAX 1000
 #define RUN_BAND_MAX 100000000 /* a band's number: a concurrency, or a rate in thousandths */
 #define RUN_NONCE_HEX 33
+/* Nothing is handed over so shortly before a window may close; an open loop plans nothing there. */
+#define RUN_CLOSE_GUARD_NS INT64_C(2000000)
 
 enum count_method { COUNT_UNSET = 0, COUNT_CLIENT_TOKENIZER, COUNT_SERVER_USAGE };
 

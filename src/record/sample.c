@@ -60,6 +60,7 @@ void sample_init(struct sample *s)
         .max_tokens = COUNT_NONE,
         .seed = COUNT_NONE,
         .t_planned_ns = TIME_NONE,
+        .t_due_ns = TIME_NONE,
         .t_issue_ns = TIME_NONE,
         .t_dns_ns = TIME_NONE,
         .t_connect_ns = TIME_NONE,
@@ -277,7 +278,7 @@ int sample_check(const struct sample *s, struct error *err)
 {
     const int64_t times[] = {s->t_planned_ns, s->t_issue_ns,   s->t_dns_ns,        s->t_connect_ns,
                              s->t_tls_ns,     s->t_sent_ns,    s->t_headers_ns,    s->t_end_ns,
-                             s->t_planned_ns, s->t_headers_ns, s->t_first_byte_ns, s->t_end_ns};
+                             s->t_due_ns,     s->t_headers_ns, s->t_first_byte_ns, s->t_end_ns};
     const int64_t counts[] = {
         s->max_tokens,      s->connection,    s->retry_of,       s->prompt_body, s->prompt_rendered,
         s->prompt_reported, s->prompt_cached, s->prefill_tokens, s->prefill_ns,  s->retry_after_s};
@@ -311,6 +312,7 @@ static int check_after(const char *earlier, int64_t a, const char *later, int64_
 int sample_check_order(const struct sample *s, struct error *err)
 {
     if (check_after("t_planned", s->t_planned_ns, "t_issue", s->t_issue_ns, err) < 0 ||
+        check_after("t_due", s->t_due_ns, "t_issue", s->t_issue_ns, err) < 0 ||
         check_after("t_issue", s->t_issue_ns, "t_sent", s->t_sent_ns, err) < 0 ||
         check_after("t_sent", s->t_sent_ns, "t_first_byte", s->t_first_byte_ns, err) < 0 ||
         check_after("t_sent", s->t_sent_ns, "t_end", s->t_end_ns, err) < 0)

@@ -134,7 +134,10 @@ struct sample {
     int64_t max_tokens, seed;     /* COUNT_NONE where not asked for */
 
     int64_t t_planned_ns; /* open loop: when it was due; closed loop: when the worker was free */
-    int64_t t_issue_ns;   /* handed to the HTTP layer */
+    /* When it was to be sent, where that is later than planned: a cap on requests in flight, or the
+     * decision on the window's close, kept it waiting. TIME_NONE: as planned. */
+    int64_t t_due_ns;
+    int64_t t_issue_ns;                       /* handed to the HTTP layer */
     int64_t t_dns_ns, t_connect_ns, t_tls_ns; /* ends; TIME_NONE on a reused connection */
     int64_t connection;                       /* id of the connection; COUNT_NONE */
     bool reused;
@@ -174,9 +177,9 @@ int sample_read(struct sample *s, const struct json *line, struct arena *arena,
 /* Limits, ranges, and that outcome and failure agree: what sample_read refuses. A producer calls it
  * before it writes, so that no sample is written that cannot be read. */
 int sample_check(const struct sample *s, struct error *err) TALLY_MUST_CHECK;
-/* That time does not run backwards: planned <= issued <= sent <= first byte and first read <= every
- * later read <= end; events in the order of their reads; lower bound and kernel time not after user
- * time; an ok request was sent and ended. Rule "time_order". */
+/* That time does not run backwards: planned, due <= issued <= sent <= first byte and first read <=
+ * every later read <= end; events in the order of their reads; lower bound and kernel time not
+ * after user time; an ok request was sent and ended. Rule "time_order". */
 int sample_check_order(const struct sample *s, struct error *err) TALLY_MUST_CHECK;
 
 /* Leaves the texts out of the events, and the token ids, which are texts to whoever has the

@@ -57,6 +57,7 @@ static const struct member sample_members[] = {
     {NAME("max_tokens"), M_COUNT, false, AT(sample, max_tokens)},
     {NAME("seed"), M_SIGNED, false, AT(sample, seed)},
     {NAME("t_planned"), M_TIME, false, AT(sample, t_planned_ns)},
+    {NAME("t_due"), M_TIME, false, AT(sample, t_due_ns)},
     {NAME("t_issue"), M_TIME, false, AT(sample, t_issue_ns)},
     {NAME("t_dns"), M_TIME, false, AT(sample, t_dns_ns)},
     {NAME("t_connect"), M_TIME, false, AT(sample, t_connect_ns)},

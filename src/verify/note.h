@@ -58,6 +58,8 @@ int verify_samples(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
 void verify_protocol(struct verify_work *w);
 int verify_server(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
 int verify_calibration(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
+int verify_arrivals(struct verify_work *w, size_t band, const struct sample *samples, size_t n,
+                    struct arena *scratch, struct error *err) TALLY_MUST_CHECK;
 int verify_derived(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
 int verify_recount(struct verify_work *w, struct error *err) TALLY_MUST_CHECK;
 

@@ -127,6 +127,8 @@ static int check_band(struct verify_work *w, size_t i, const struct sample *samp
     check_window(w, b, samples, n);
     check_texts(w, b, samples, n);
     check_asked(w, b, samples, n);
+    if (verify_arrivals(w, i, samples, n, scratch, err) < 0)
+        return -1;
     return check_digests(w, b, samples, n, err);
 }
 
@@ -191,6 +193,9 @@ int verify_samples(struct verify_work *w, struct error *err)
     verify_pass(v, VERIFY_TIME_ORDER, "%lld samples", (long long)v->samples);
     verify_pass(v, VERIFY_CONSERVATION, "%lld bands", (long long)v->bands);
     verify_pass(v, VERIFY_WINDOW, "%lld bands", (long long)v->bands);
+    verify_pass(v, VERIFY_ARRIVALS, "%s",
+                run_plan_is_open(&run->plan) ? "every request was due as drawn again"
+                                             : "a closed loop plans none");
     verify_pass(v, VERIFY_TEXTS, "%s",
                 run->plan.redact_text ? "all were left out: output counts cannot be verified"
                                       : "none was left out");

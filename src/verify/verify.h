@@ -45,6 +45,8 @@
       "every request that was issued is there once, with one outcome")                             \
     X(VERIFY_WINDOW, "sent_outside_window",                                                        \
       "no request of the window was sent before its open, or at or after its close")               \
+    X(VERIFY_ARRIVALS, "arrivals",                                                                 \
+      "the requests of an open loop were due when its arrivals, drawn again, say")                 \
     X(VERIFY_PROTOCOL, "protocol",                                                                 \
       "bands are in the declared order, and each window kept to its declared bounds")              \
     X(VERIFY_SERVER, "server",                                                                     \

@@ -1,6 +1,4 @@
 /* The protocol of spec section 5 in virtual time: expected moments are worked out by hand. */
-#include "load/band.h"
-
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,131 +7,7 @@
 
 #include <cmocka.h>
 
-#include "base/clock.h"
-
-#define MS NS_PER_MS
-#define S NS_PER_S
-#define SENT_MAX 20000
-
-struct sent {
-    struct band_issue issue;
-    int64_t t_sent_ns, t_end_ns;
-    bool ended;
-};
-
-/* A server that takes service_ns for every request; request number fail_from and later fail. */
-struct world {
-    struct band *band;
-    int64_t now_ns, service_ns;
-    int64_t service_step_ns; /* added once per worker number, so that workers drift apart */
-    int64_t fail_from, fail_to;
-    int64_t interrupt_ns;
-    int64_t late_ns; /* how late the loop wakes up */
-    struct sent sent[SENT_MAX];
-    size_t n;
-};
-
-static const struct band_config base = {
-    .workers = 1,
-    .warmup = 2,
-    .window_ns = 1 * S,
-    .max_window_ns = 1800 * S,
-    .min_samples = 30,
-};
-
-static struct sent *first_to_end(struct world *w)
-{
-    struct sent *first = NULL;
-
-    for (size_t i = 0; i < w->n; i++) {
-        if (!w->sent[i].ended && (!first || w->sent[i].t_end_ns < first->t_end_ns))
-            first = &w->sent[i];
-    }
-    return first;
-}
-
-static void cancel_all(struct world *w)
-{
-    for (size_t i = 0; i < w->n; i++) {
-        if (!w->sent[i].ended) {
-            w->sent[i].ended = true;
-            w->sent[i].t_end_ns = w->now_ns;
-            band_ended(w->band, w->sent[i].issue.worker, w->now_ns, w->now_ns);
-        }
-    }
-}
-
-static void send_due(struct world *w)
-{
-    struct band_issue issue;
-
-    while (band_next(w->band, w->now_ns, &issue)) {
-        assert_true(w->n < SENT_MAX);
-        w->sent[w->n++] = (struct sent){
-            issue, w->now_ns, w->now_ns + w->service_ns + issue.worker * w->service_step_ns, false};
-    }
-}
-
-static void run(struct world *w, const struct band_config *config, struct band_result *r)
-{
-    struct error err = {0};
-
-    if (w->interrupt_ns == 0)
-        w->interrupt_ns = INT64_MAX;
-    assert_int_equal(band_new(&w->band, config, w->now_ns, &err), 0);
-    while (band_stage(w->band) != BAND_DONE) {
-        send_due(w);
-        struct sent *s = first_to_end(w);
-        int64_t until = band_deadline(w->band);
-        bool is_end = s && s->t_end_ns <= until;
-        if (is_end)
-            until = s->t_end_ns;
-        assert_true(until != INT64_MAX); /* else the band would wait for ever */
-        if (w->interrupt_ns <= until) {
-            w->now_ns = w->interrupt_ns;
-            w->interrupt_ns = INT64_MAX;
-            band_interrupt(w->band, w->now_ns);
-        } else {
-            w->now_ns = until + w->late_ns;
-            if (is_end) {
-                bool ok = !(w->fail_from && s->issue.seq + 1 >= w->fail_from &&
-                            s->issue.seq + 1 <= w->fail_to);
-                s->ended = true;
-                band_ended(w->band, s->issue.worker, s->t_end_ns, w->now_ns);
-                band_judged(w->band, s->issue.phase, ok, w->now_ns);
-            } else {
-                band_tick(w->band, w->now_ns);
-            }
-        }
-        if (band_wants_cancel(w->band))
-            cancel_all(w);
-    }
-    assert_int_equal(band_in_flight(w->band), 0);
-    band_get_result(w->band, r);
-    band_free(w->band);
-}
-
-/* What holds of every band, however it went. */
-static void check_invariants(const struct world *w, const struct band_result *r)
-{
-    int64_t warmup = 0, window = 0;
-
-    for (size_t i = 0; i < w->n; i++) {
-        const struct sent *s = &w->sent[i];
-        assert_int_equal(s->issue.seq, i);
-        assert_true(s->issue.t_planned_ns <= s->t_sent_ns);
-        if (s->issue.phase == PHASE_WINDOW) {
-            assert_int_equal(s->issue.phase_index, window++);
-            assert_true(s->t_sent_ns >= r->t_open_ns);
-            if (r->t_close_ns != TIME_NONE)
-                assert_true(s->t_sent_ns < r->t_close_ns);
-        } else {
-            assert_int_equal(s->issue.phase_index, warmup++);
-        }
-    }
-    assert_int_equal(r->issued_warmup, warmup);
-    assert_int_equal(r->issued_window, window);
-}
+#include "world.h"
 
 /* c = 1, 70 ms a request: the window opens at 140 ms. At its second 2 (2.14 s) 28 have ended, at
  * second 3 42 have, so it closes there; the one sent at 3.08 s is drained until 3.15 s. */
@@ -143,8 +17,8 @@ static void test_two_bounds(void **state)
     struct band_result r;
 
     w->service_ns = 70 * MS;
-    run(w, &base, &r);
-    check_invariants(w, &r);
+    world_run(w, &world_base, &r);
+    world_check(w, &r);
     assert_int_equal(r.t_start_ns, 0);
     assert_int_equal(r.t_open_ns, 140 * MS);
     assert_int_equal(r.t_close_ns, 3140 * MS);
@@ -161,13 +35,13 @@ static void test_two_bounds(void **state)
 static void test_time_bound(void **state)
 {
     struct world *w = *state;
-    struct band_config config = base;
+    struct band_config config = world_base;
     struct band_result r;
 
     config.window_ns = 5 * S;
     w->service_ns = 70 * MS;
-    run(w, &config, &r);
-    check_invariants(w, &r);
+    world_run(w, &config, &r);
+    world_check(w, &r);
     assert_int_equal(r.t_close_ns, 5140 * MS);
 }
 
@@ -175,13 +49,13 @@ static void test_time_bound(void **state)
 static void test_whole_second(void **state)
 {
     struct world *w = *state;
-    struct band_config config = base;
+    struct band_config config = world_base;
     struct band_result r;
 
     config.window_ns = 1500 * MS;
     config.min_samples = 1;
     w->service_ns = 70 * MS;
-    run(w, &config, &r);
+    world_run(w, &config, &r);
     assert_int_equal(r.t_close_ns, 2140 * MS);
 }
 
@@ -191,14 +65,14 @@ static void test_whole_second(void **state)
 static void test_no_pause(void **state)
 {
     struct world *w = *state;
-    struct band_config config = base;
+    struct band_config config = world_base;
     struct band_result r;
 
     config.workers = 2;
     w->service_ns = 100 * MS;
     w->service_step_ns = 55 * MS; /* worker 1: 155 ms, done at 310 ms */
-    run(w, &config, &r);
-    check_invariants(w, &r);
+    world_run(w, &config, &r);
+    world_check(w, &r);
     assert_int_equal(r.t_open_ns, 310 * MS);
     /* worker 0 sent at 0, 100, 200 and 300 ms, worker 1 at 0 and 155 ms */
     assert_int_equal(r.issued_warmup, 6);
@@ -217,7 +91,7 @@ static void test_no_pause(void **state)
 static void test_quiesce(void **state)
 {
     struct world *w = *state;
-    struct band_config config = base;
+    struct band_config config = world_base;
     struct band_result r;
     int cohort = 0;
 
@@ -225,8 +99,8 @@ static void test_quiesce(void **state)
     config.quiesce_ns = 5 * S;
     w->service_ns = 100 * MS;
     w->service_step_ns = 55 * MS;
-    run(w, &config, &r);
-    check_invariants(w, &r);
+    world_run(w, &config, &r);
+    world_check(w, &r);
     assert_int_equal(r.issued_warmup, 4);
     assert_int_equal(r.t_open_ns, 5310 * MS);
     for (size_t i = 0; i < w->n; i++) {
@@ -245,13 +119,13 @@ static void test_quiesce(void **state)
 static void test_max_window(void **state)
 {
     struct world *w = *state;
-    struct band_config config = base;
+    struct band_config config = world_base;
     struct band_result r;
 
     config.max_window_ns = 3500 * MS;
     w->service_ns = 400 * MS;
-    run(w, &config, &r);
-    check_invariants(w, &r);
+    world_run(w, &config, &r);
+    world_check(w, &r);
     assert_int_equal(r.t_open_ns, 800 * MS);
     assert_int_equal(r.t_close_ns, 4300 * MS);
     assert_int_equal(r.status, STATUS_INCOMPLETE);
@@ -263,7 +137,7 @@ static void test_max_window(void **state)
     config.window_ns = 3 * S;
     config.min_samples = 7;
     w->service_ns = 400 * MS;
-    run(w, &config, &r);
+    world_run(w, &config, &r);
     assert_int_equal(r.status, STATUS_PASS);
     assert_int_equal(r.t_close_ns, 3800 * MS);
 }
@@ -277,8 +151,8 @@ static void test_failing(void **state)
     w->service_ns = 70 * MS;
     w->fail_from = 5;
     w->fail_to = 24;
-    run(w, &base, &r);
-    check_invariants(w, &r);
+    world_run(w, &world_base, &r);
+    world_check(w, &r);
     assert_int_equal(r.status, STATUS_UNMEASURED);
     assert_string_equal(r.reason, "failing");
     assert_int_equal(r.t_close_ns, TIME_NONE);
@@ -289,7 +163,7 @@ static void test_failing(void **state)
     w->service_ns = 70 * MS;
     w->fail_from = 5;
     w->fail_to = 23;
-    run(w, &base, &r);
+    world_run(w, &world_base, &r);
     assert_int_equal(r.status, STATUS_PASS);
     assert_int_equal(band_failing_limit(1), 20);
     assert_int_equal(band_failing_limit(10), 20);
@@ -300,14 +174,14 @@ static void test_failing(void **state)
 static void test_warmup_failed(void **state)
 {
     struct world *w = *state;
-    struct band_config config = base;
+    struct band_config config = world_base;
     struct band_result r;
 
     config.workers = 4;
     w->service_ns = 70 * MS;
     w->fail_from = 6;
     w->fail_to = 6;
-    run(w, &config, &r);
+    world_run(w, &config, &r);
     assert_int_equal(r.status, STATUS_UNMEASURED);
     assert_string_equal(r.reason, "warmup_failed");
     assert_int_equal(r.t_open_ns, TIME_NONE);
@@ -321,8 +195,8 @@ static void test_interrupted(void **state)
 
     w->service_ns = 70 * MS;
     w->interrupt_ns = 1000 * MS;
-    run(w, &base, &r);
-    check_invariants(w, &r);
+    world_run(w, &world_base, &r);
+    world_check(w, &r);
     assert_int_equal(r.status, STATUS_INCOMPLETE);
     assert_string_equal(r.reason, "interrupted");
     assert_int_equal(r.t_close_ns, TIME_NONE);
@@ -331,11 +205,11 @@ static void test_interrupted(void **state)
 
     /* in the silence before the window */
     memset(w, 0, sizeof *w);
-    struct band_config config = base;
+    struct band_config config = world_base;
     config.quiesce_ns = 5 * S;
     w->service_ns = 70 * MS;
     w->interrupt_ns = 3 * S;
-    run(w, &config, &r);
+    world_run(w, &config, &r);
     assert_string_equal(r.reason, "interrupted");
     assert_int_equal(r.t_open_ns, TIME_NONE);
     assert_int_equal(r.t_drained_ns, 3 * S);
@@ -345,7 +219,7 @@ static void test_interrupted(void **state)
 static void test_requests(void **state)
 {
     struct world *w = *state;
-    struct band_config config = base;
+    struct band_config config = world_base;
     struct band_result r;
 
     config.workers = 3;
@@ -353,8 +227,8 @@ static void test_requests(void **state)
     config.min_samples = 10;
     config.window_ns = 60 * S;
     w->service_ns = 70 * MS;
-    run(w, &config, &r);
-    check_invariants(w, &r);
+    world_run(w, &config, &r);
+    world_check(w, &r);
     assert_int_equal(r.issued_window, 10);
     assert_int_equal(r.ended_window, 10);
     assert_int_equal(r.t_open_ns, 140 * MS);
@@ -367,13 +241,13 @@ static void test_requests(void **state)
 static void test_no_warmup(void **state)
 {
     struct world *w = *state;
-    struct band_config config = base;
+    struct band_config config = world_base;
     struct band_result r;
 
     config.warmup = 0;
     w->service_ns = 70 * MS;
-    run(w, &config, &r);
-    check_invariants(w, &r);
+    world_run(w, &config, &r);
+    world_check(w, &r);
     assert_int_equal(r.t_open_ns, 0);
     assert_true(w->sent[0].issue.start_cohort);
     assert_false(w->sent[1].issue.start_cohort);
@@ -383,7 +257,7 @@ static void test_no_warmup(void **state)
 static void test_late_loop(void **state)
 {
     struct world *w = *state;
-    struct band_config config = base;
+    struct band_config config = world_base;
     struct band_result r;
 
     config.workers = 16;
@@ -391,8 +265,8 @@ static void test_late_loop(void **state)
     w->service_ns = 61 * MS;
     w->service_step_ns = 1700001;
     w->late_ns = 900 * 1000;
-    run(w, &config, &r);
-    check_invariants(w, &r);
+    world_run(w, &config, &r);
+    world_check(w, &r);
     assert_int_equal((r.t_close_ns - r.t_open_ns) % S, 0);
     assert_int_equal(r.status, STATUS_PASS);
 }
@@ -402,7 +276,7 @@ static void test_late_loop(void **state)
 static void test_guard(void **state)
 {
     struct world *w = *state;
-    struct band_config config = base;
+    struct band_config config = world_base;
     struct band_result r;
     bool held = false;
 
@@ -410,8 +284,8 @@ static void test_guard(void **state)
     config.warmup = 1;
     /* opens at 99.9 ms; a request ends 1 ms before second 1 (999 = 10 * 99.9), with 10 ended */
     w->service_ns = 99900000;
-    run(w, &config, &r);
-    check_invariants(w, &r);
+    world_run(w, &config, &r);
+    world_check(w, &r);
     for (size_t i = 0; i < w->n; i++) {
         int64_t into = w->sent[i].t_sent_ns - r.t_open_ns;
         assert_true(into % S < S - BAND_CLOSE_GUARD_NS);
@@ -427,7 +301,7 @@ static void test_guard(void **state)
 
 static void test_worker_limit(void **state)
 {
-    struct band_config config = base;
+    struct band_config config = world_base;
     struct error err = {0};
     struct band *b = NULL;
     (void)state;
@@ -442,20 +316,6 @@ static void test_worker_limit(void **state)
     band_free(b);
     band_free(NULL);
 }
-
-static int setup(void **state)
-{
-    *state = calloc(1, sizeof(struct world));
-    return *state ? 0 : -1;
-}
-
-static int teardown(void **state)
-{
-    free(*state);
-    return 0;
-}
-
-#define TEST(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
 
 int main(void)
 {
