@@ -134,6 +134,12 @@ struct corpus_prompt {
     bool exact;     /* as many as the corpus promises (or as the item has), not only in the band */
 };
 
+/* Replaces *text with one of exactly `tokens` tokens, drawn from `which` alone: a prompt that is
+ * not made from any item. ERROR_UNSUPPORTED where this tokenizer makes none. */
+int corpus_exact(int64_t tokens, const struct corpus_counter *counter,
+                 const struct corpus_draw *which, struct buf *text,
+                 struct error *err) TALLY_MUST_CHECK;
+
 /* Replaces *text with the prompt of one request: an item of the corpus whose first words make way
  * for a few drawn from (nonce, replicate, band, warmup, index), the same for both lanes, redrawn
  * until the count is exact, or failing that in the promised band (ERROR_REFUSED where neither can

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "corpus/corpus.h"
+#include "corpus/fit.h"
 #include "corpus/words.h"
 
 #define TAG_WORDS 5   /* 5 of about 300 words: 2.4e12 prefixes */
@@ -217,4 +218,22 @@ int corpus_unique(const struct corpus *c, const struct corpus_counter *counter,
         *prompt = (struct corpus_prompt){.item = item, .tokens = n, .exact = got > 0};
     buf_release(&tag);
     return got < 0 ? -1 : 0;
+}
+
+int corpus_exact(int64_t tokens, const struct corpus_counter *counter,
+                 const struct corpus_draw *which, struct buf *text, struct error *err)
+{
+    int64_t nearest = 0;
+
+    text->max = PROMPT_MAX;
+    for (int i = 0; i < REDRAWS; i++) {
+        struct draw d = draw_seeded(seed_of(which, i), 3);
+        int rc = fit_text(tokens, counter, &d, text, &nearest, err);
+        if (rc != 0)
+            return rc < 0 ? -1 : 0;
+    }
+    return error_set(err, ERROR_UNSUPPORTED,
+                     "no text of exactly %lld tokens could be made with this tokenizer; the last "
+                     "had %lld",
+                     (long long)tokens, (long long)nearest);
 }
