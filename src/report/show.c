@@ -141,7 +141,49 @@ void show_legend(struct show *s)
     }
 }
 
-static void put_where(const struct json *r, struct buf *line)
+bool show_is_open(const struct show *s)
+{
+    return str_eq(show_text(s->doc, "protocol.load_model"), STR("open"));
+}
+
+/* Thousandths; what is no number is shown as it stands. */
+static void add_rate(struct str band, struct buf *out)
+{
+    int64_t mrps;
+    if (num_parse_i64(&mrps, band) < 0) {
+        buf_addstr(out, band);
+        return;
+    }
+    buf_addf(out, "%lld", (long long)(mrps / 1000));
+    if (mrps % 1000 == 0)
+        return;
+    buf_addf(out, ".%03lld", (long long)(mrps % 1000));
+    while (out->n && out->p[out->n - 1] == '0')
+        buf_truncate(out, out->n - 1);
+}
+
+void show_level(struct show *s, struct str band, size_t columns)
+{
+    struct buf text = BUF_INIT(64);
+    if (show_is_open(s))
+        add_rate(band, &text);
+    else
+        buf_addstr(&text, str_first(band, 32));
+    text_right(s->out, buf_str(&text), columns);
+    buf_release(&text);
+}
+
+void show_add_level(const struct show *s, struct str band, struct buf *out)
+{
+    if (show_is_open(s)) {
+        add_rate(band, out);
+        buf_adds(out, " req/s");
+    } else {
+        buf_addf(out, "c = %.*s", STR_ARG(band));
+    }
+}
+
+static void put_where(const struct show *s, const struct json *r, struct buf *line)
 {
     struct str lane = show_text(r, "lane"), band = show_text(r, "band"),
                replicate = show_text(r, "replicate");
@@ -149,8 +191,10 @@ static void put_where(const struct json *r, struct buf *line)
         buf_adds(line, "the run");
     else
         buf_addf(line, "%.*s", STR_ARG(lane));
-    if (band.n)
-        buf_addf(line, ", c = %.*s", STR_ARG(band));
+    if (band.n) {
+        buf_adds(line, ", ");
+        show_add_level(s, band, line);
+    }
     if (replicate.n)
         buf_addf(line, ", replicate %.*s", STR_ARG(replicate));
 }
@@ -176,7 +220,7 @@ void show_refusals(struct show *s)
             if (!str_eq(show_text(&list->items[k], "rule"), rule))
                 continue;
             buf_reset(&line);
-            put_where(&list->items[k], &line);
+            put_where(s, &list->items[k], &line);
             buf_adds(&line, ": ");
             buf_addstr(&line, show_text(&list->items[k], "seen"));
             text_wrap(s->out, buf_str(&line), 2);
@@ -219,6 +263,7 @@ void show_receipt(const struct json *doc, struct buf *out)
     show_head(&s);
     show_status(&s);
     show_metrics(&s);
+    show_sweeps(&s);
     show_work(&s);
     show_servers(&s);
     show_ratios(&s);

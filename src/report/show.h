@@ -25,6 +25,11 @@ struct str show_lane(const struct show *s, size_t i);         /* role */
 /* The band of a lane, concurrency and replicate; NULL. */
 const struct json *show_band(const struct show *s, struct str lane, int64_t band,
                              int64_t replicate);
+bool show_is_open(const struct show *s); /* bands are rates */
+/* A band's number as it is read, right-aligned: the concurrency, or the rate in requests a second;
+ * and in a sentence: "c = 4", "2.5 req/s". */
+void show_level(struct show *s, struct str band, size_t columns);
+void show_add_level(const struct show *s, struct str band, struct buf *out);
 /* The letter of a reason: "-a". */
 void show_null(struct show *s, struct str reason, char out[8]);
 struct str show_explain(struct str reason); /* in words; "" for one that nobody knows */
@@ -38,6 +43,7 @@ size_t show_replicates(const struct show *s);
 void show_head(struct show *s);
 void show_status(struct show *s);
 void show_metrics(struct show *s);
+void show_sweeps(struct show *s);
 void show_work(struct show *s);
 void show_servers(struct show *s); /* where any said anything */
 void show_ratios(struct show *s);

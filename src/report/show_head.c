@@ -97,15 +97,20 @@ static void put_protocol(struct show *s)
     begin(s, "protocol");
     add(&line, "", show_text(p, "name"), "");
     add(&line, "", show_text(p, "load_model"), " loop");
+    add(&line, "", show_text(p, "arrivals"), " arrivals");
+    add(&line, "at most ", show_text(p, "max_in_flight"), " in flight");
     add(&line, "", show_text(p, "replicates"), " replicates");
     if (show_text(p, "requests").n)
         add(&line, "", show_text(p, "requests"), " requests a band");
     else
         add_time(&line, "window ", json_get(p, "window_ms"));
-    add(&line, "warm-up ", show_text(p, "warmup"), " a worker");
+    add(&line, "warm-up ", show_text(p, "warmup"), show_is_open(s) ? " requests" : " a worker");
     add_time(&line, "quiesce ", json_get(p, "quiesce_ms"));
     add_time(&line, "cool-down ", json_get(p, "cooldown_ms"));
     add_time(&line, "timeout ", json_get(p, "timeout_ms"));
+    add_time(&line, "objective: first token within ", json_get(p, "slo_ttft_ms"));
+    add_time(&line, "objective: a token within ", json_get(p, "slo_tpot_ms"));
+    add_time(&line, "objective: all within ", json_get(p, "slo_e2e_ms"));
     add_flag(&line, json_get(p, "stream"), "streaming", "not streaming");
     add(&line, "prompts ", show_text(p, "prompt_policy"), "");
     add(&line, "cache ", show_text(p, "cache_policy"), "");
@@ -214,7 +219,7 @@ static void put_flags(struct show *s, const struct json *band)
 static void put_status(struct show *s, const struct json *band)
 {
     struct buf status = BUF_INIT(256);
-    text_right(s->out, show_text(band, "band"), 5);
+    show_level(s, show_text(band, "band"), 5);
     text_right(s->out, show_text(band, "replicate"), 4);
     buf_adds(s->out, "  ");
     text_cell(s->out, show_text(band, "lane"), 11);
@@ -241,7 +246,9 @@ static void put_status(struct show *s, const struct json *band)
 
 void show_status(struct show *s)
 {
-    buf_adds(s->out, "\n    c rep  lane        issued     ok drained    window  status\n");
+    buf_adds(s->out, show_is_open(s)
+                         ? "\n rate rep  lane        issued     ok drained    window  status\n"
+                         : "\n    c rep  lane        issued     ok drained    window  status\n");
     for (size_t i = 0; s->bands && i < s->bands->n; i++)
         put_status(s, &s->bands->items[i]);
     if (!s->bands || s->bands->n == 0)

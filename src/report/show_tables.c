@@ -15,27 +15,49 @@ struct column {
 static const struct table {
     const char *title;
     struct column columns[COLUMNS_MAX]; /* of each lane */
+    bool open;                          /* only of an open loop */
 } tables[] = {
     {"time to first token, ms",
      {{"p50", "ttft_ms.p50", true, 11},
       {"p95", "ttft_ms.p95", true, 11},
-      {"n", "ttft_ms.n", false, 7}}},
+      {"n", "ttft_ms.n", false, 7}},
+     false},
     {"time per output token, ms",
      {{"p50", "tpot_ms.p50", true, 11},
       {"p95", "tpot_ms.p95", true, 11},
-      {"n", "tpot_ms.n", false, 7}}},
+      {"n", "tpot_ms.n", false, 7}},
+     false},
     {"inter-token latency p50 and p95, ms: upper bounds",
      {{"p50", "itl_ms.p50.1", true, 11},
       {"p95", "itl_ms.p95.1", true, 11},
-      {"n", "itl_ms.n", false, 7}}},
+      {"n", "itl_ms.n", false, 7}},
+     false},
     {"whole request, ms",
      {{"p50", "e2e_ms.p50", true, 11},
       {"p95", "e2e_ms.p95", true, 11},
-      {"n", "e2e_ms.n", false, 7}}},
+      {"n", "e2e_ms.n", false, 7}},
+     false},
+    {"from when it was planned to the first token, ms",
+     {{"p50", "ttft_from_plan_ms.p50", true, 11},
+      {"p95", "ttft_from_plan_ms.p95", true, 11},
+      {"n", "ttft_from_plan_ms.n", false, 7}},
+     true},
+    {"from when it was planned to its end, ms",
+     {{"p50", "e2e_from_plan_ms.p50", true, 11},
+      {"p95", "e2e_from_plan_ms.p95", true, 11},
+      {"n", "e2e_from_plan_ms.n", false, 7}},
+     true},
+    {"requests a second planned, sent, ended ok; share that meets the objective",
+     {{"planned", "planned_rps.value", false, 9},
+      {"sent", "achieved_rps.value", false, 8},
+      {"ok", "completed_rps.value", false, 8},
+      {"share", "slo_attainment.value", false, 8}},
+     true},
     {"output tokens a second: all requests (aggregate, best second), each (median)",
      {{"aggregate", "agg_tok_s.value", false, 11},
       {"peak", "peak_tok_s.value", false, 10},
-      {"decode", "decode_tok_s.value", false, 10}}},
+      {"decode", "decode_tok_s.value", false, 10}},
+     false},
 };
 
 static bool any_band(const struct show *s, int64_t c, int64_t replicate)
@@ -48,7 +70,7 @@ static bool any_band(const struct show *s, int64_t c, int64_t replicate)
 
 static void put_heading(struct show *s, const struct table *t)
 {
-    buf_adds(s->out, "    c rep");
+    buf_adds(s->out, show_is_open(s) ? " rate rep" : "    c rep");
     for (size_t lane = 0; s->lanes && lane < s->lanes->n; lane++) {
         size_t used = 0;
         struct buf head = BUF_INIT(128);
@@ -81,7 +103,10 @@ static void put_title(struct show *s, const struct table *t)
 
 static void put_row(struct show *s, const struct table *t, int64_t c, int64_t replicate)
 {
-    buf_addf(s->out, "%5lld%4lld", (long long)c, (long long)replicate);
+    char level[24];
+    snprintf(level, sizeof level, "%lld", (long long)c);
+    show_level(s, str_of(level), 5);
+    buf_addf(s->out, "%4lld", (long long)replicate);
     for (size_t lane = 0; lane < s->lanes->n; lane++) {
         const struct json *band = show_band(s, show_lane(s, lane), c, replicate);
         for (const struct column *col = t->columns; col < t->columns + COLUMNS_MAX && col->title;
@@ -98,6 +123,8 @@ void show_metrics(struct show *s)
     if (!s->bands || s->bands->n == 0 || !json_is(bands, JSON_ARRAY) || !s->lanes)
         return;
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
+        if (tables[i].open && !show_is_open(s))
+            continue;
         put_title(s, &tables[i]);
         put_heading(s, &tables[i]);
         for (size_t b = 0; b < bands->n; b++)
@@ -106,6 +133,34 @@ void show_metrics(struct show *s)
                 if (json_i64(&c, &bands->items[b]) == 0 && any_band(s, c, (int64_t)r))
                     put_row(s, &tables[i], c, (int64_t)r);
             }
+    }
+}
+
+/* What each search found: two of its points. */
+void show_sweeps(struct show *s)
+{
+    const struct json *list = json_get(s->doc, "sweeps");
+    for (size_t i = 0; json_is(list, JSON_ARRAY) && i < list->n; i++) {
+        const struct json *one = &list->items[i];
+        struct str met = show_text(one, "highest_met_rps"),
+                   missed = show_text(one, "lowest_missed_rps"), why = show_text(one, "stopped_by");
+        struct buf line = BUF_INIT(BUF_ANY);
+        buf_addf(&line, "%s%.*s, replicate %.*s, %.*s probes: ", i ? "" : "sweep      ",
+                 STR_ARG(show_text(one, "lane")), STR_ARG(show_text(one, "replicate")),
+                 STR_ARG(show_text(one, "probes")));
+        if (why.n)
+            buf_addf(&line, "stopped by %.*s; so far ", STR_ARG(why));
+        if (met.n)
+            buf_addf(&line, "the objective is met at %.*s req/s", STR_ARG(met));
+        if (missed.n)
+            buf_addf(&line, "%s missed at %.*s req/s", met.n ? " and" : "the objective is",
+                     STR_ARG(missed));
+        if (!met.n && !missed.n)
+            buf_adds(&line, "nothing is known");
+        buf_adds(s->out, i ? "           " : "\n");
+        text_wrap(s->out, buf_str(&line), 11);
+        buf_addc(s->out, '\n');
+        buf_release(&line);
     }
 }
 
@@ -136,11 +191,13 @@ void show_work(struct show *s)
 {
     if (!s->bands || s->bands->n == 0)
         return;
-    buf_adds(s->out, "\nprompt work, tokens a request\n"
-                     "    c rep  lane              body    reported       delta      cached\n");
+    buf_addf(s->out,
+             "\nprompt work, tokens a request\n"
+             "%s rep  lane              body    reported       delta      cached\n",
+             show_is_open(s) ? " rate" : "    c");
     for (size_t i = 0; i < s->bands->n; i++) {
         const struct json *b = &s->bands->items[i];
-        text_right(s->out, show_text(b, "band"), 5);
+        show_level(s, show_text(b, "band"), 5);
         text_right(s->out, show_text(b, "replicate"), 4);
         buf_adds(s->out, "  ");
         text_cell(s->out, show_text(b, "lane"), 11);
@@ -159,7 +216,8 @@ static void put_pair_work(struct show *s, const struct json *pair)
     bool equal = false;
     double excess;
     json_bool(&equal, json_get(work, "equal"));
-    buf_addf(&line, "c = %.*s: ", STR_ARG(show_text(pair, "band")));
+    show_add_level(s, show_text(pair, "band"), &line);
+    buf_adds(&line, ": ");
     if (equal) {
         buf_addf(&line, "equal prompt work on %.*s prompts", STR_ARG(show_text(work, "shared")));
     } else {
