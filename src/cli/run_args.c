@@ -300,6 +300,8 @@ static int take_counting(struct run_inputs *in, const struct run_args *a, struct
 static int take_corpus(struct run_inputs *in, const struct run_args *a,
                        const struct option_set *given, struct error *err)
 {
+    if (a->trace)
+        return run_take_trace(in, a, given, err);
     if (!a->corpus) {
         error_set(err, ERROR_USAGE, "--corpus is missing: what is to be sent?");
         return error_remedy(err, "make one: tally corpus make --tokenizer FILE --tokens 512 "
@@ -364,6 +366,7 @@ void run_inputs_release(struct run_inputs *in)
     for (size_t i = 0; i < RUN_TEMPLATES_MAX; i++)
         chat_template_free(in->templates[i]);
     tokenizer_free(in->tokenizer);
+    trace_release(&in->trace);
     if (in->has_corpus)
         corpus_release(&in->corpus);
     memset(in->secrets, 0, sizeof in->secrets);

@@ -25,9 +25,11 @@ struct run_args {
     const char *tokenizer, *reference, *tokenizer_sha256, *count, *special_text;
     const char *corpus, *prompts, *cache, *system;
     const char *protocol, *wire, *as, *kwargs;
-    struct option_list bands, rates;
-    const char *arrivals, *slo;
-    double burstiness;
+    struct option_list bands, rates, speeds;
+    const char *trace, *trace_format;
+    int64_t trace_limit;
+    const char *arrivals, *slo, *sweep;
+    double burstiness, slo_share;
     int64_t arrival_seed, max_in_flight;
     int64_t replicates, window_ns, max_window_ns, min_samples, requests, warmup;
     int64_t quiesce_ns, cooldown_ns, timeout_ns, max_tokens, seed;
@@ -49,6 +51,7 @@ struct run_inputs {
     struct tokenizer *tokenizer;
     struct corpus corpus;
     bool has_corpus;
+    struct trace trace;
     struct chat_template *templates[RUN_TEMPLATES_MAX];
     struct chat_named_template named[RUN_TEMPLATES_MAX];
     char secrets[RUN_LANES_MAX][RUN_SECRET_MAX + 1];

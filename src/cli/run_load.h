@@ -13,4 +13,8 @@
 int run_take_load(struct run_plan *p, const struct run_args *a, const struct option_set *given,
                   struct error *err) TALLY_MUST_CHECK;
 
+/* Reads the trace and makes the run replay it; the tokenizer, which makes its prompts, is open. */
+int run_take_trace(struct run_inputs *in, const struct run_args *a, const struct option_set *given,
+                   struct error *err) TALLY_MUST_CHECK;
+
 #endif

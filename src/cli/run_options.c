@@ -101,6 +101,24 @@ const struct option run_options[] = {
      .help = "seed of the drawn arrivals, which are the same for every lane"},
     {"max-in-flight", OPTION_I64, A(max_in_flight), "N", .min = 1, .max = BAND_WORKERS_MAX,
      .help = "with --rate: past so many in flight arrivals wait (default: no cap)"},
+    {"sweep-rate", OPTION_STRING, A(sweep), "LOW..HIGH[/STEP]",
+     .help =
+         "find the highest rate at which --slo is met, by probing some of the rates from LOW to "
+         "HIGH (STEP apart; else 64 of them, evenly spaced by ratio); one replicate unless more "
+         "are asked for"},
+    {"slo-share", OPTION_DOUBLE, A(slo_share), "X", "0.99",
+     .help = "with --sweep-rate: share of the requests that must meet the objective"},
+    {"trace", OPTION_STRING, A(trace), "FILE",
+     .help = "replay a recorded trace: when requests came, and how long prompts and answers were; "
+             "instead of --corpus"},
+    {"trace-format", OPTION_STRING, A(trace_format), "NAME", "auto",
+     .choices = "auto|jsonl|mooncake|azure",
+     .help = "jsonl (time, prompt_tokens, output_tokens), mooncake, azure (CSV); auto tells by the "
+             "first line"},
+    {"trace-speed", OPTION_MILLI, A(speeds), "LIST", .min = 1, .max = ARRIVALS_MRPS_MAX,
+     .help = "how many times as fast as recorded; each speed is a band (default 1)"},
+    {"trace-limit", OPTION_I64, A(trace_limit), "N", .min = 1, .max = TRACE_ITEMS_MAX,
+     .help = "only the first N requests of the trace"},
     {"slo", OPTION_STRING, A(slo), "LIST",
      .help =
          "what a request must keep to, such as ttft=500ms,tpot=50ms,e2e=10s: slo_attainment and "

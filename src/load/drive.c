@@ -7,6 +7,7 @@
 #include "receipt/server_said.h"
 #include "wire/clock_map.h"
 
+#define TRACE_AT_ONCE 256            /* prompts of a trace made ahead: bursts are not known here */
 #define LOOK_EVERY_NS (NS_PER_S / 5) /* at least so often: was there a signal? */
 
 struct drive {
@@ -20,6 +21,7 @@ struct drive {
     struct judge_job *held;      /* ended, but the judge had no room for it */
     enum band_stage told;        /* stage that the judge was told of */
     struct arrivals arrivals[2]; /* of an open loop, by phase */
+    int64_t next_of_trace[2];    /* of a trace, by phase */
     bool cancelled, broken;
     bool starved;     /* a request is due and its prompt is not ready */
     struct error err; /* why it is broken */
@@ -256,10 +258,23 @@ static int64_t stepped_real(void *ctx)
            (d->band && band_stage(d->band) >= BAND_WINDOW ? d->config->clock_step_ns : 0);
 }
 
+/* Warm-up of a trace: its requests at once. The window: as recorded, but so many times as fast. */
+static int64_t trace_arrival(struct drive *d, enum sample_phase phase)
+{
+    const struct run_plan *plan = d->config->plan;
+    int64_t k = d->next_of_trace[phase]++;
+
+    if (phase == PHASE_WARMUP)
+        return k < plan->warmup ? 0 : INT64_MAX;
+    return k < plan->requests ? trace_due_ns(&d->config->trace->items[k], d->out->band) : INT64_MAX;
+}
+
 static int64_t next_arrival(void *ctx, enum sample_phase phase)
 {
     struct drive *d = ctx;
 
+    if (d->config->trace)
+        return trace_arrival(d, phase);
     return arrivals_next(&d->arrivals[phase]);
 }
 
@@ -281,7 +296,7 @@ static void configure_band(struct drive *d, struct band_config *out)
     out->workers = (int32_t)plan->max_in_flight;
     out->arrival = next_arrival;
     out->ctx = d;
-    for (int phase = PHASE_WARMUP; phase <= PHASE_WINDOW; phase++)
+    for (int phase = PHASE_WARMUP; phase <= PHASE_WINDOW && !d->config->trace; phase++)
         run_plan_arrivals(plan, d->out->band, d->out->replicate, (enum sample_phase)phase,
                           &d->arrivals[phase]);
 }
@@ -289,6 +304,8 @@ static void configure_band(struct drive *d, struct band_config *out)
 /* As many prompts as may be wanted at once: one a worker, or what is due in a second. */
 static int32_t at_once(const struct run_plan *plan, int32_t band)
 {
+    if (run_plan_is_trace(plan))
+        return TRACE_AT_ONCE;
     return run_plan_is_open(plan) ? band / 1000 + 1 : band;
 }
 
@@ -306,6 +323,7 @@ static int start(struct drive *d, struct error *err)
     struct prompts_source prompts = {
         .lane = c->lane,
         .corpus = c->corpus,
+        .trace = c->trace,
         .counter = c->counter,
         .nonce = c->plan->nonce,
         .unique = strcmp(c->plan->prompt_policy, "unique") == 0,

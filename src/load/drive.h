@@ -19,6 +19,7 @@ struct drive_config {
     const struct run_plan *plan;
     const struct load_lane *lane;
     const struct corpus *corpus;
+    const struct trace *trace;            /* NULL: prompts come from the corpus */
     const struct corpus_counter *counter; /* NULL */
     const struct tokenizer *tokenizer;    /* NULL */
     struct receipt_run *receipt;

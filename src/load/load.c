@@ -14,6 +14,7 @@
 #include "load/reuse.h"
 #include "load/schedule.h"
 #include "load/step.h"
+#include "load/sweep_run.h"
 #include "load/wrapper.h"
 #include "receipt/again.h"
 #include "receipt/redact.h"
@@ -102,7 +103,7 @@ static int check_corpus(struct load_options *o, struct error *err)
     }
     o->plan.corpus_path = o->corpus->path;
     memcpy(o->plan.corpus_sha256, o->corpus->sha256, SHA256_HEX);
-    o->plan.corpus_count = (int64_t)o->corpus->n;
+    o->plan.corpus_count = o->trace ? (int64_t)o->trace->n : (int64_t)o->corpus->n;
     o->plan.corpus_tokens = p->tokens;
     o->plan.corpus_tolerance = p->tolerance;
     o->plan.corpus_mixture = p->mixture;
@@ -457,15 +458,27 @@ static struct step_shared shared_of(struct load *l)
     return (struct step_shared){&l->lanes_up, l->receipt, l->options.stop};
 }
 
-static int measure_step(struct load *l, size_t i, struct error *err)
+/* Of a sweep: at most. */
+static size_t bands_in_all(const struct load *l)
 {
-    const struct schedule_step *s = &l->steps[i];
+    const struct run_plan *p = &l->options.plan;
+
+    if (!p->search)
+        return l->steps_n;
+    return (size_t)sweep_most_probes((int64_t)p->bands_n) * l->options.lanes_n *
+           (size_t)p->replicates;
+}
+
+static int measure_step(struct load *l, const struct schedule_step *s, struct error *err)
+{
+    size_t i = l->bands_n;
     struct run_band *b = &l->bands[l->bands_n];
     const struct step_shared shared = shared_of(l);
     struct drive_config config = {
         .plan = &l->options.plan,
         .lane = &l->lanes[s->lane],
         .corpus = l->options.corpus,
+        .trace = l->options.trace,
         .counter = counter_of(l),
         .tokenizer = l->options.tokenizer,
         .receipt = l->receipt,
@@ -477,8 +490,8 @@ static int measure_step(struct load *l, size_t i, struct error *err)
                   .replicate = s->replicate,
                   .replicates = l->options.plan.replicates,
                   .band_index = i,
-                  .bands_in_all = l->steps_n,
-                  .left_ns = left_from(l, i)},
+                  .bands_in_all = bands_in_all(l),
+                  .left_ns = l->options.plan.search ? -1 : left_from(l, i)},
         .stop = l->options.stop,
         .arena = &l->arena,
     };
@@ -553,6 +566,54 @@ static const struct run_command *commands_of(struct load *l)
     return list;
 }
 
+static void cool_down(const struct load *l)
+{
+    if (l->bands_n > 0)
+        clock_sleep_until_ns(clock_mono_ns() + l->options.plan.cooldown_ns,
+                             (const volatile int *)l->options.stop);
+}
+
+static int measure_probe(void *ctx, const struct schedule_step *s, bool *go_on,
+                         enum sweep_seen *seen, const char **why, struct error *err)
+{
+    struct load *l = ctx;
+    struct run_record so_far;
+
+    cool_down(l);
+    if (!stopped(l) && measure_step(l, s, err) < 0)
+        return -1;
+    *go_on = !stopped(l);
+    if (!*go_on)
+        return 0;
+    so_far = record_of(l, 0);
+    return receipt_sweep_look(l->receipt, &so_far, l->bands_n - 1, seen, why, err);
+}
+
+static void sweep_note(void *ctx, bool warning, const char *text)
+{
+    note(ctx, warning, text);
+}
+
+static int measure_all(struct load *l, struct error *err)
+{
+    struct sweep_run sweep = {.plan = &l->options.plan,
+                              .lanes_n = l->options.lanes_n,
+                              .measure = measure_probe,
+                              .note = sweep_note,
+                              .ctx = l};
+
+    for (size_t i = 0; i < l->options.lanes_n; i++)
+        sweep.roles[i] = l->lanes[i].record.role;
+    if (l->options.plan.search)
+        return sweep_run(&sweep, err);
+    for (size_t i = 0; i < l->steps_n && !stopped(l); i++) {
+        cool_down(l);
+        if (!stopped(l) && measure_step(l, &l->steps[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
 int load_measure(struct load *l, struct load_outcome *out, struct error *err)
 {
     struct run_record record;
@@ -564,13 +625,8 @@ int load_measure(struct load *l, struct load_outcome *out, struct error *err)
         return -1;
     if (calibrate_client(l, err) < 0)
         return error_wrap(err, "--calibrate");
-    for (size_t i = 0; i < l->steps_n && !stopped(l); i++) {
-        if (i > 0)
-            clock_sleep_until_ns(clock_mono_ns() + l->options.plan.cooldown_ns,
-                                 (const volatile int *)l->options.stop);
-        if (!stopped(l) && measure_step(l, i, err) < 0)
-            return -1;
-    }
+    if (measure_all(l, err) < 0)
+        return -1;
     if (stopped(l))
         note(l, true, "interrupted: what was measured is kept");
     if (lane_switch_leave(&l->lanes_up, err) < 0)

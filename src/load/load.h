@@ -17,6 +17,7 @@
 
 #include "chat/hypothesis.h"
 #include "corpus/counter.h"
+#include "corpus/trace.h"
 #include "load/lane.h"
 #include "load/progress.h"
 #include "load/switch.h"
@@ -27,7 +28,8 @@ struct load_options {
     struct load_lane_options lanes[RUN_LANES_MAX];
     size_t lanes_n;
     const struct corpus *corpus;
-    const struct tokenizer *tokenizer;           /* NULL with COUNT_SERVER_USAGE */
+    const struct trace *trace;         /* plan.load_model "trace": what is replayed; else NULL */
+    const struct tokenizer *tokenizer; /* NULL with COUNT_SERVER_USAGE */
     const struct chat_named_template *templates; /* that lanes may be using; borrowed */
     size_t templates_n;
     bool no_probe;                                /* do not ask what the lanes put around prompts */

@@ -77,6 +77,26 @@ static int make_unique(const struct prompts_source *s, enum sample_phase phase, 
     return 0;
 }
 
+/* A text of its own of the recorded length. Warm-up goes through the trace from its end backwards.
+ */
+static int make_traced(const struct prompts_source *s, enum sample_phase phase, int64_t index,
+                       struct buf *text, struct prompt *p, struct error *err)
+{
+    bool warmup = phase == PHASE_WARMUP;
+    int64_t n = (int64_t)s->trace->n, at = warmup ? n - 1 - index % n : index % n;
+    const struct trace_item *item = &s->trace->items[at];
+    const struct corpus_draw which = {s->nonce, s->replicate, s->band, warmup, index};
+
+    p->tokens = item->prompt_tokens;
+    p->max_tokens = item->output_tokens;
+    snprintf(p->id, sizeof p->id, "t%lld:r%d.c%d.%c%lld", (long long)at + 1, s->replicate, s->band,
+             warmup ? 'w' : 'u', (long long)index);
+    if (corpus_exact(item->prompt_tokens, s->counter, &which, text, err) == 0)
+        return 0;
+    error_at_file(err, s->trace->path);
+    return error_wrap(err, "request %lld of the trace", (long long)at + 1);
+}
+
 /* The prompt itself: as messages, or rendered here and sent raw. What is sent is no proof of what a
  * server makes of it; its own count was. */
 static int put_prompt(const struct load_lane *lane, struct str text, struct load_raw *raw,
@@ -130,7 +150,9 @@ int prompt_make(const struct prompts_source *s, enum sample_phase phase, int64_t
         return error_no_memory(err);
     p->tokens = p->rendered = COUNT_NONE;
     buf_init(&p->body, BUF_ANY);
-    if ((s->unique ? make_unique : make_fixed)(s, phase, index, &text, p, err) < 0)
+    if ((s->trace    ? make_traced
+         : s->unique ? make_unique
+                     : make_fixed)(s, phase, index, &text, p, err) < 0)
         goto out;
     if (s->lane->plan->max_tokens != COUNT_NONE)
         p->max_tokens = s->lane->plan->max_tokens;

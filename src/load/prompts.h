@@ -15,6 +15,7 @@
 
 #include "base/hash.h"
 #include "corpus/corpus.h"
+#include "corpus/trace.h"
 #include "load/lane.h"
 
 #define PROMPT_ID_MAX 160
@@ -34,6 +35,7 @@ void prompt_free(struct prompt *p);
 struct prompts_source {
     const struct load_lane *lane;
     const struct corpus *corpus;
+    const struct trace *trace; /* lengths of prompts and answers; NULL: the corpus says */
     const struct corpus_counter *counter; /* NULL: nothing counts */
     const char *nonce;
     bool unique;  /* else the corpus as it is, item after item */

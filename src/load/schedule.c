@@ -16,7 +16,7 @@ static int ascending(const void *a, const void *b)
 static int check_bands(struct run_plan *p, struct error *err)
 {
     bool open = run_plan_is_open(p);
-    const char *option = open ? "--rate" : "--bands";
+    const char *option = run_plan_is_trace(p) ? "--trace-speed" : open ? "--rate" : "--bands";
     char name[RUN_BAND_NAME_MAX];
 
     if (p->bands_n < 1 || p->bands_n > RUN_BANDS_MAX)
@@ -86,6 +86,11 @@ void schedule_make(const struct run_plan *p, size_t lanes_n, struct schedule_ste
 static void estimate_open(const struct run_plan *p, int32_t mrps, int64_t latency_ns,
                           int64_t *requests, int64_t *ns)
 {
+    if (run_plan_is_trace(p)) {
+        *requests = p->warmup + p->requests;
+        *ns = (int64_t)((double)p->trace_span_ns * 1000 / mrps) + p->quiesce_ns + 2 * latency_ns;
+        return;
+    }
     double rps = (double)mrps / 1000;
     int64_t samples = run_plan_min_samples(p, mrps);
     double window_ns = p->requests > 0 ? 0 : (double)p->window_ns;
@@ -124,9 +129,12 @@ void schedule_estimate_step(const struct run_plan *p, int32_t band, int64_t late
 void schedule_estimate(const struct run_plan *p, size_t lanes_n,
                        const int64_t latency_ns[RUN_LANES_MAX], int64_t *requests, int64_t *ns)
 {
+    /* a search that ends soonest probes the lowest rate alone */
+    size_t bands = p->search ? 1 : p->bands_n;
+
     *requests = 0;
     *ns = 0;
-    for (size_t b = 0; b < p->bands_n; b++) {
+    for (size_t b = 0; b < bands; b++) {
         for (size_t lane = 0; lane < lanes_n; lane++) {
             int64_t n, t;
             schedule_estimate_step(p, p->bands[b], latency_ns[lane], &n, &t);
@@ -134,5 +142,5 @@ void schedule_estimate(const struct run_plan *p, size_t lanes_n,
             *ns += t * p->replicates;
         }
     }
-    *ns += (int64_t)(schedule_length(p, lanes_n) - 1) * p->cooldown_ns;
+    *ns += (int64_t)((size_t)p->replicates * bands * lanes_n - 1) * p->cooldown_ns;
 }

@@ -7,6 +7,7 @@
 #include "receipt/keys.h"
 #include "receipt/pairing.h"
 #include "receipt/record_form.h"
+#include "receipt/sweep.h"
 
 struct composer {
     const struct receipt_parts *p;
@@ -79,15 +80,16 @@ static int put_workload(struct composer *c, struct error *err)
     return 0;
 }
 
-/* The bands once more, as the rates that they stand for. */
-static void put_rates(struct composer *c)
+/* The bands once more, as the rates or speeds that they stand for. */
+static void put_levels(struct composer *c, const char *name, const char *path, bool have,
+                       const char *why)
 {
     const struct run_plan *plan = &c->p->run->plan;
-    if (!run_plan_is_open(plan)) {
-        put_null(c, "rate_rps", "protocol.rate_rps", "closed_loop");
+    if (!have) {
+        put_null(c, name, path, why);
         return;
     }
-    json_key(&c->w, "rate_rps");
+    json_key(&c->w, name);
     json_begin_array(&c->w);
     for (size_t i = 0; i < plan->bands_n; i++)
         json_put_real9(&c->w, (double)plan->bands[i] / 1000);
@@ -110,7 +112,9 @@ static void put_protocol(struct composer *c)
     } else {
         put_null(c, "order", "protocol.order", "one_lane");
     }
-    put_rates(c);
+    bool open = run_plan_is_open(&run->plan), trace = run_plan_is_trace(&run->plan);
+    put_levels(c, "rate_rps", "protocol.rate_rps", open && !trace, open ? "trace" : "closed_loop");
+    put_levels(c, "trace_speed", "protocol.trace_speed", trace, "no_trace");
     form_write(&form_protocol, &run->plan, "protocol", &c->nulls, &c->w);
     json_end_object(&c->w);
     put_form(c, "tokenization", &form_tokenization, &run->plan);
@@ -259,6 +263,56 @@ static void put_band(struct composer *c, size_t i)
     json_end_object(&c->w);
 }
 
+static void put_found(struct composer *c, const char *path, const char *name, int64_t index,
+                      const char *why)
+{
+    const struct run_plan *plan = &c->p->run->plan;
+    char where[FORM_PATH_MAX];
+    if (index >= 0 && index < (int64_t)plan->bands_n) {
+        json_key(&c->w, name);
+        json_put_real9(&c->w, (double)plan->bands[index] / 1000);
+        return;
+    }
+    snprintf(where, sizeof where, "%s.%s", path, name);
+    put_null(c, name, where, why);
+}
+
+/* What a sweep came to, in the order in which it was run. */
+static void put_sweeps(struct composer *c)
+{
+    const struct run_record *run = c->p->run;
+    char path[FORM_PATH_MAX / 2];
+    size_t n = 0;
+    if (!run->plan.search) {
+        put_null(c, "sweeps", "sweeps", "no_sweep");
+        return;
+    }
+    json_key(&c->w, "sweeps");
+    json_begin_array(&c->w);
+    for (int32_t rep = 1; rep <= run->plan.replicates; rep++)
+        for (size_t k = 0; k < run->lanes_n; k++, n++) {
+            size_t lane = rep % 2 ? k : run->lanes_n - 1 - k;
+            struct sweep_result r;
+            sweep_replay(run, c->p->metrics, lane, rep, &r);
+            snprintf(path, sizeof path, "sweeps.%zu", n);
+            json_begin_object(&c->w);
+            json_key(&c->w, "lane");
+            json_put_cstr(&c->w, run->lanes[lane].role);
+            json_key(&c->w, "replicate");
+            json_put_i64(&c->w, rep);
+            json_key(&c->w, "probes");
+            json_put_i64(&c->w, r.probes);
+            json_key(&c->w, "finished");
+            json_put_bool(&c->w, r.done);
+            json_key(&c->w, "stopped_by");
+            json_put_cstr(&c->w, r.done ? NULL : r.why ? r.why : "interrupted");
+            put_found(c, path, "highest_met_rps", r.met, "none_met");
+            put_found(c, path, "lowest_missed_rps", r.missed, "none_missed");
+            json_end_object(&c->w);
+        }
+    json_end_array(&c->w);
+}
+
 static void put_files(struct composer *c)
 {
     json_key(&c->w, "files");
@@ -336,6 +390,7 @@ static int put_all(struct composer *c, struct error *err)
     for (size_t i = 0; i < run->bands_n; i++)
         put_band(c, i);
     json_end_array(&c->w);
+    put_sweeps(c);
     if (pairing_write(run, c->p->metrics, c->verdict->band_status, c->arena, &c->w, err) < 0)
         return -1;
     put_files(c);

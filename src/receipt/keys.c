@@ -100,6 +100,9 @@ static void write_load(const struct run_plan *p, struct json_writer *w)
     p->burstiness < 0 ? json_put_cstr(w, "none") : json_put_real9(w, p->burstiness);
     key_count(w, "arrival_seed", p->arrival_seed, p->arrival_seed != COUNT_NONE);
     key_count(w, "max_in_flight", p->max_in_flight, p->max_in_flight > 0);
+    key_text(w, "search", p->search ? p->search : "none");
+    json_key(w, "slo_share");
+    p->slo_share < 0 ? json_put_cstr(w, "none") : json_put_real9(w, p->slo_share);
     for (size_t i = 0; i < sizeof slo / sizeof slo[0]; i++) {
         json_key(w, slo[i].name);
         slo[i].ns == COUNT_NONE ? json_put_cstr(w, "none") : json_put_ms(w, slo[i].ns);

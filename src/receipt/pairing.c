@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "receipt/sweep.h"
+
 /* The bands of one lane at one concurrency, by replicate; NULL where one is missing or not valid.
  */
 static const struct metrics_band **by_replicate(const struct run_record *run,
@@ -38,6 +40,7 @@ int pairing_compute(const struct run_record *run, struct metrics_band *const *me
         *n = 0;
         return 0;
     }
+    size_t made = 0;
     struct metrics_pairs *pairs = arena_array(arena, run->plan.bands_n + 1, sizeof *pairs);
     if (!pairs)
         return arena_check(arena, "the paired ratios", err);
@@ -48,15 +51,17 @@ int pairing_compute(const struct run_record *run, struct metrics_band *const *me
             .max_error_share = run->plan.max_error_share,
             .unequal_work = unequal_work,
         };
+        if (run->plan.search && !sweep_probed(run, in.band))
+            continue;
         in.subject = by_replicate(run, metrics, band_status, subject, in.band, arena);
         in.comparator = by_replicate(run, metrics, band_status, comparator, in.band, arena);
         if (!in.subject || !in.comparator)
             return arena_check(arena, "the paired ratios", err);
-        if (metrics_pairs_compute(&in, arena, &pairs[i], err) < 0)
+        if (metrics_pairs_compute(&in, arena, &pairs[made++], err) < 0)
             return -1;
     }
     *out = pairs;
-    *n = run->plan.bands_n;
+    *n = made;
     return 0;
 }
 
@@ -68,6 +73,8 @@ static int write_intervals(const struct run_record *run, struct metrics_band *co
     json_begin_array(w);
     for (size_t lane = 0; lane < run->lanes_n; lane++)
         for (size_t i = 0; i < run->plan.bands_n; i++) {
+            if (run->plan.search && !sweep_probed(run, run->plan.bands[i]))
+                continue;
             const struct metrics_band **replicates =
                 by_replicate(run, metrics, band_status, lane, run->plan.bands[i], arena);
             if (!replicates)

@@ -34,6 +34,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/status.h"
+#include "receipt/sweep.h"
 #include "record/run.h"
 #include "record/sample.h"
 
@@ -82,6 +83,11 @@ int receipt_server_keep(struct receipt_run *r, struct run_band *b, struct str te
 int receipt_calibration_keep(struct receipt_run *r, struct run_calibration *k,
                              const struct sample *samples, size_t n,
                              struct error *err) TALLY_MUST_CHECK;
+
+/* What a sweep's probe came to: the band `i` of `run`, which was closed, measured by itself as the
+ * receipt will measure it with all the others. */
+int receipt_sweep_look(struct receipt_run *r, const struct run_record *run, size_t i,
+                       enum sweep_seen *out, const char **why, struct error *err) TALLY_MUST_CHECK;
 
 /* The ledger entry of this run: one JSON object. Without it the receipt says `none`. */
 int receipt_set_ledger(struct receipt_run *r, struct str json, struct error *err) TALLY_MUST_CHECK;

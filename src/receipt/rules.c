@@ -5,6 +5,7 @@
 
 #include "base/buf.h"
 #include "receipt/form.h"
+#include "receipt/sweep.h"
 #include "record/workload.h"
 
 const char *receipt_rule_name(enum receipt_rule r)
@@ -220,8 +221,17 @@ static void judge_run(struct judge *j)
 }
 
 /* Whether a declared band was not measured; no band is there twice (rules of the reader). */
-static bool misses_bands(const struct run_record *run)
+static bool misses_bands(const struct run_record *run, struct metrics_band *const *metrics)
 {
+    struct sweep_result r;
+    for (int32_t rep = 1; run->plan.search && rep <= run->plan.replicates; rep++)
+        for (size_t lane = 0; lane < run->lanes_n; lane++) {
+            sweep_replay(run, metrics, lane, rep, &r);
+            if (!r.done && !r.why)
+                return true;
+        }
+    if (run->plan.search)
+        return false;
     return run->bands_n < run->lanes_n * (size_t)run->plan.replicates * run->plan.bands_n;
 }
 
@@ -241,6 +251,7 @@ int rules_judge(const struct run_record *run, struct metrics_band *const *metric
     enum status *status = arena_array(arena, run->bands_n + 1, sizeof *status);
     const char **reason = arena_array(arena, run->bands_n + 1, sizeof *reason);
     struct rules_verdict v = {.status = STATUS_PASS};
+    const char *why;
     if (!status || !reason)
         return arena_check(arena, "the receipt", err);
     judge_run(&j);
@@ -248,11 +259,14 @@ int rules_judge(const struct run_record *run, struct metrics_band *const *metric
         worsen(&v, STATUS_REFUSED, j.list[0].rule);
     for (size_t i = 0; i < run->bands_n; i++) {
         judge_band(&j, i, metrics[i], &facts[i], &status[i], &reason[i]);
-        worsen(&v, status[i], reason[i]);
+        /* a rate that the server cannot hold is what a sweep is out for */
+        if (!run->plan.search ||
+            sweep_look(&run->plan, &run->bands[i], metrics[i], &why) != SWEEP_MISSED)
+            worsen(&v, status[i], reason[i]);
     }
     if (run->interrupted)
         worsen(&v, STATUS_INCOMPLETE, "interrupted");
-    else if (misses_bands(run))
+    else if (misses_bands(run, metrics))
         worsen(&v, STATUS_INCOMPLETE, "bands_missing");
     v.band_status = status;
     v.band_reason = reason;

@@ -241,6 +241,36 @@ out:
     return status;
 }
 
+int receipt_sweep_look(struct receipt_run *r, const struct run_record *run, size_t i,
+                       enum sweep_seen *out, const char **why, struct error *err)
+{
+    struct run_plan plan = run->plan;
+    const struct run_band *b = &run->bands[i];
+    struct buf path = BUF_INIT(FILE_PATH_MAX);
+    struct arena scratch;
+    struct sample *samples;
+    struct metrics_band m;
+    struct metrics_band_facts facts;
+    size_t n;
+    int status = -1;
+    arena_init(&scratch, RECEIPT_ARENA_MAX);
+    if (path_join(&path, r->dir, b->sample_file, err) < 0 ||
+        sample_file_read(&samples, &n, NULL, path.p, &scratch, err) < 0)
+        goto out;
+    plan.output_count_source =
+        metrics_source_name(metrics_best_source(metrics_sources(samples, n)));
+    plan.token_assignment = metrics_assignment_name(metrics_best_way(metrics_ways(samples, n)));
+    metrics_facts_from_run(&facts, &plan, &run->lanes[b->lane], b);
+    if (metrics_band_compute(samples, n, &facts, &scratch, &m, err) < 0)
+        goto out;
+    *out = sweep_look(&plan, b, &m, why);
+    status = 0;
+out:
+    arena_release(&scratch);
+    buf_release(&path);
+    return status;
+}
+
 int receipt_set_ledger(struct receipt_run *r, struct str json, struct error *err)
 {
     const struct json *v;

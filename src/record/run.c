@@ -23,6 +23,8 @@ void run_plan_init(struct run_plan *p)
         .slo_ttft_ns = COUNT_NONE,
         .slo_tpot_ns = COUNT_NONE,
         .slo_e2e_ns = COUNT_NONE,
+        .slo_share = -1,
+        .trace_span_ns = COUNT_NONE,
         .wire = "chat",
         .prompt_form = "messages",
         .stream = true,
@@ -53,7 +55,12 @@ void run_plan_w1(struct run_plan *p)
 
 bool run_plan_is_open(const struct run_plan *p)
 {
-    return p->load_model && strcmp(p->load_model, "open") == 0;
+    return (p->load_model && strcmp(p->load_model, "open") == 0) || run_plan_is_trace(p);
+}
+
+bool run_plan_is_trace(const struct run_plan *p)
+{
+    return p->load_model && strcmp(p->load_model, "trace") == 0;
 }
 
 bool run_band_is_capped(const struct run_plan *p, const struct run_band *b)
@@ -82,7 +89,16 @@ void run_plan_arrivals(const struct run_plan *p, int32_t band, int32_t replicate
                   random_seed_of(str_of(text)));
 }
 
-static int check_open(const struct run_plan *p, struct error *err)
+static int check_trace(const struct run_plan *p, struct error *err)
+{
+    if (!p->trace_format || p->trace_span_ns < 0)
+        return error_set(err, ERROR_REFUSED, "the trace's form and span are not stated");
+    if (p->requests < 1 || p->arrivals)
+        return error_set(err, ERROR_REFUSED, "a trace has requests, and arrivals of its own");
+    return 0;
+}
+
+static int check_arrivals(const struct run_plan *p, struct error *err)
 {
     enum arrivals_kind kind = arrivals_kind_find(p->arrivals);
 
@@ -94,15 +110,41 @@ static int check_open(const struct run_plan *p, struct error *err)
                          ARRIVALS_BURSTINESS_MIN, ARRIVALS_BURSTINESS_MAX);
     if (kind != ARRIVALS_CONSTANT && p->arrival_seed < 0)
         return error_set(err, ERROR_REFUSED, "arrivals are drawn, and no seed is stated");
+    return 0;
+}
+
+static int check_open(const struct run_plan *p, struct error *err)
+{
+    if ((run_plan_is_trace(p) ? check_trace : check_arrivals)(p, err) < 0)
+        return -1;
     for (size_t i = 0; i < p->bands_n; i++)
         if (p->bands[i] < 1 || p->bands[i] > ARRIVALS_MRPS_MAX)
-            return error_set(err, ERROR_REFUSED, "a rate is 0.001 to %lld requests a second",
+            return error_set(err, ERROR_REFUSED, "a rate or a speed is 0.001 to %lld",
                              (long long)(ARRIVALS_MRPS_MAX / 1000));
+    return 0;
+}
+
+static bool has_slo(const struct run_plan *p)
+{
+    return p->slo_ttft_ns != COUNT_NONE || p->slo_tpot_ns != COUNT_NONE ||
+           p->slo_e2e_ns != COUNT_NONE;
+}
+
+static int check_search(const struct run_plan *p, struct error *err)
+{
+    if (strcmp(p->search, RUN_SEARCH_BISECT) != 0)
+        return error_set(err, ERROR_REFUSED, "the search is of no known kind");
+    if (!run_plan_is_open(p) || run_plan_is_trace(p) || p->max_in_flight > 0)
+        return error_set(err, ERROR_REFUSED, "a sweep is one of rates, without a cap");
+    if (!has_slo(p) || !(p->slo_share > 0 && p->slo_share <= 1))
+        return error_set(err, ERROR_REFUSED, "a sweep needs an objective and a share of 0 to 1");
     return 0;
 }
 
 int run_plan_check_load(const struct run_plan *p, struct error *err)
 {
+    if (p->search && check_search(p, err) < 0)
+        return -1;
     if (run_plan_is_open(p))
         return check_open(p, err);
     if (!p->load_model || strcmp(p->load_model, "closed") != 0)
@@ -133,5 +175,8 @@ void run_band_name(char out[RUN_BAND_NAME_MAX], const struct run_plan *p, int32_
         return;
     }
     rate_text(rate, sizeof rate, band);
-    snprintf(out, RUN_BAND_NAME_MAX, "%s req/s", rate);
+    if (run_plan_is_trace(p))
+        snprintf(out, RUN_BAND_NAME_MAX, "speed %s", rate);
+    else
+        snprintf(out, RUN_BAND_NAME_MAX, "%s req/s", rate);
 }

@@ -28,6 +28,7 @@
 #define RUN_NONCE_HEX 33
 /* Nothing is handed over so shortly before a window may close; an open loop plans nothing there. */
 #define RUN_CLOSE_GUARD_NS INT64_C(2000000)
+#define RUN_SEARCH_BISECT "bracket_bisect"
 
 enum count_method { COUNT_UNSET = 0, COUNT_CLIENT_TOKENIZER, COUNT_SERVER_USAGE };
 
@@ -48,7 +49,8 @@ struct run_plan {
 
     /* What decides when a request is sent, and what a band's number is: "closed", c workers of
      * which each sends when its last request has ended (a band is c); "open", planned arrivals (a
-     * band is a rate, in thousandths of a request a second). */
+     * band is a rate, in thousandths of a request a second); "trace", the arrivals and lengths of a
+     * recorded trace (a band is how many times as fast they are replayed, in thousandths). */
     const char *load_model;
     const char *arrivals;  /* open: "constant", "poisson", "gamma" (stats/arrivals.h); else NULL */
     double burstiness;     /* of gamma arrivals; below 0: of no meaning */
@@ -56,7 +58,15 @@ struct run_plan {
     int64_t max_in_flight; /* open: arrivals past so many in flight wait; 0: no cap */
     /* --slo: what a request must keep to; COUNT_NONE where it is not part of it. */
     int64_t slo_ttft_ns, slo_tpot_ns, slo_e2e_ns;
-    const char *wire; /* "chat" or "completions" */
+    /* A sweep: the bands are the points of a search for the highest rate at which a share of
+     * slo_share of the requests meets the objective; only those that it probes are measured. */
+    /* trace: its form (corpus/trace.h), and how long it lasts as recorded. The corpus of such a run
+     * is the trace's file, plan.requests how many of its requests are replayed. */
+    const char *trace_format;
+    int64_t trace_span_ns; /* COUNT_NONE: no trace */
+    const char *search;    /* "bracket_bisect" (stats/search.h); NULL: no sweep */
+    double slo_share;      /* below 0: no sweep */
+    const char *wire;      /* "chat" or "completions" */
     /* How a prompt is put: "messages"; on the wire "completions", where this client renders it,
      * "ids" or "text", the same for all lanes. The members that follow are then the rendering's. */
     const char *prompt_form;
@@ -210,16 +220,17 @@ void run_plan_w1(struct run_plan *p);
 /* Requests that must have ended before the window of a band may close: max(30, 8c) in a closed
  * loop, 30 in an open one, unless declared. */
 int64_t run_plan_min_samples(const struct run_plan *p, int32_t band);
-bool run_plan_is_open(const struct run_plan *p); /* requests are planned: they have a rate */
+bool run_plan_is_open(const struct run_plan *p); /* requests are planned: a rate's, or a trace's */
+bool run_plan_is_trace(const struct run_plan *p);
 /* The arrivals of one phase of an open band, from that phase's beginning: drawn from the seed
- * "SEED/arrivals/bBAND/rREPLICATE/PHASE", the same for every lane. The plan passed
+ * "SEED/arrivals/bBAND/rREPLICATE/PHASE", the same for every lane. Not of a trace. The plan passed
  * run_plan_check_load. */
 void run_plan_arrivals(const struct run_plan *p, int32_t band, int32_t replicate,
                        enum sample_phase phase, struct arrivals *out);
 /* That the load model is known and its parameters and bands are within range: ERROR_REFUSED. */
 int run_plan_check_load(const struct run_plan *p, struct error *err) TALLY_MUST_CHECK;
 
-/* What a band is called in text: "c = 4", "2.5 req/s". */
+/* What a band is called in text: "c = 4", "2.5 req/s", "speed 2". */
 #define RUN_BAND_NAME_MAX 32
 void run_band_name(char out[RUN_BAND_NAME_MAX], const struct run_plan *p, int32_t band);
 

@@ -101,6 +101,32 @@ static void check_count(const struct phase_check *c, size_t sent, struct arrival
                     (int)b->band, (int)b->replicate, (long long)b->planned, (long long)planned);
 }
 
+/* The trace itself is not at hand: its requests came in order, from the phase's beginning on, and a
+ * window that passed replayed all of them. */
+static void check_traced(const struct phase_check *c, const struct sample *const *list, size_t n,
+                         enum sample_phase phase)
+{
+    const struct run_plan *p = &c->w->receipt.run.plan;
+    const struct run_band *b = c->b;
+    int64_t before = phase == PHASE_WARMUP ? b->t_start_ns : b->t_open_ns;
+
+    for (size_t i = 0; i < n; i++) {
+        if (before == TIME_NONE || list[i]->t_planned_ns < before)
+            fail_at(c, list[i], "was planned before the one that the trace has above it");
+        before = list[i]->t_planned_ns;
+    }
+    if (phase == PHASE_WARMUP)
+        return;
+    if (b->planned < (int64_t)n || b->planned > p->requests ||
+        (b->status == STATUS_PASS && b->planned != p->requests))
+        verify_fail(
+            c->w->report, VERIFY_ARRIVALS, &(struct verify_place){.file = RECEIPT_NAME},
+            "band %d replicate %d says that %lld arrivals were planned; %lld were sent, and "
+            "the trace has %lld",
+            (int)b->band, (int)b->replicate, (long long)b->planned, (long long)n,
+            (long long)p->requests);
+}
+
 static void check_closed(const struct phase_check *c, const struct sample *samples, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -131,16 +157,20 @@ int verify_arrivals(struct verify_work *w, size_t band, const struct sample *sam
             ends[ends_n++] = samples[i].t_end_ns;
     qsort(ends, ends_n, sizeof *ends, by_time);
     for (int phase = PHASE_WARMUP; phase <= PHASE_WINDOW; phase++) {
-        struct arrivals drawn;
+        struct arrivals drawn = {0};
         size_t found;
         const struct sample **list =
             in_order(samples, n, (enum sample_phase)phase, scratch, &found);
         if (!list)
             return arena_check(scratch, "the samples", err);
+        check_due(&c, list, found, ends, ends_n);
+        if (run_plan_is_trace(p)) {
+            check_traced(&c, list, found, (enum sample_phase)phase);
+            continue;
+        }
         run_plan_arrivals(p, c.b->band, c.b->replicate, (enum sample_phase)phase, &drawn);
         check_planned(&c, list, found, phase == PHASE_WARMUP ? c.b->t_start_ns : c.b->t_open_ns,
                       &drawn);
-        check_due(&c, list, found, ends, ends_n);
         if (phase == PHASE_WINDOW)
             check_count(&c, found, &drawn);
     }

@@ -21,6 +21,7 @@ static const struct {
     {"tokenization.output_count_source", VERIFY_METRICS},
     {"tokenization.token_assignment", VERIFY_METRICS},
     {"metrics_version", VERIFY_METRICS},
+    {"sweeps", VERIFY_METRICS},
     {"intervals", VERIFY_RATIOS},
     {"pairs", VERIFY_RATIOS},
     {"lanes.*.join_key", VERIFY_KEYS},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "receipt/sweep.h"
 #include "verify/note.h"
 
 /* Its place in the declared order: replicates, bands ascending, lanes A B in odd replicates and B A
@@ -26,7 +27,7 @@ static void check_order(struct verify_work *w, size_t i)
     char path[64];
     snprintf(path, sizeof path, "bands.%zu", i);
     const struct verify_place at = {.file = RECEIPT_NAME, .path = path};
-    if (place_of(run, b) <= place_of(run, before))
+    if (!run->plan.search && place_of(run, b) <= place_of(run, before))
         verify_fail(w->report, VERIFY_PROTOCOL, &at,
                     "%s c=%d r=%d does not follow %s c=%d r=%d in the declared order",
                     run->lanes[b->lane].role, (int)b->band, (int)b->replicate,
@@ -85,6 +86,29 @@ static void check_window(struct verify_work *w, size_t i)
                     (long long)ended, (long long)least);
 }
 
+/* A sweep's bands are the probes of its searches, one search behind the other. */
+static void check_sweep(struct verify_work *w)
+{
+    const struct run_record *run = &w->receipt.run;
+    size_t at = 0;
+    for (int32_t rep = 1; w->measured && rep <= run->plan.replicates; rep++)
+        for (size_t k = 0; k < run->lanes_n; k++) {
+            size_t lane = rep % 2 ? k : run->lanes_n - 1 - k;
+            struct sweep_result r;
+            sweep_replay(run, w->measure.metrics, lane, rep, &r);
+            for (int64_t p = 0; p < r.probes; p++, at++)
+                if (at >= run->bands_n || run->bands[at].lane != lane ||
+                    run->bands[at].replicate != rep)
+                    break;
+        }
+    if (w->measured && at != run->bands_n)
+        verify_fail(w->report, VERIFY_PROTOCOL,
+                    &(struct verify_place){.file = RECEIPT_NAME, .path = "bands"},
+                    "%zu bands are there; the searches explain %zu, lane by lane in the declared "
+                    "order",
+                    run->bands_n, at);
+}
+
 void verify_protocol(struct verify_work *w)
 {
     size_t n = w->receipt.run.bands_n;
@@ -94,5 +118,7 @@ void verify_protocol(struct verify_work *w)
         check_times(w, i);
         check_window(w, i);
     }
+    if (w->receipt.run.plan.search)
+        check_sweep(w);
     verify_pass(w->report, VERIFY_PROTOCOL, "%zu bands in the declared order", n);
 }

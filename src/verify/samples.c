@@ -194,8 +194,9 @@ int verify_samples(struct verify_work *w, struct error *err)
     verify_pass(v, VERIFY_CONSERVATION, "%lld bands", (long long)v->bands);
     verify_pass(v, VERIFY_WINDOW, "%lld bands", (long long)v->bands);
     verify_pass(v, VERIFY_ARRIVALS, "%s",
-                run_plan_is_open(&run->plan) ? "every request was due as drawn again"
-                                             : "a closed loop plans none");
+                run_plan_is_trace(&run->plan)  ? "in the trace's order; the trace is not at hand"
+                : run_plan_is_open(&run->plan) ? "every request was due as drawn again"
+                                               : "a closed loop plans none");
     verify_pass(v, VERIFY_TEXTS, "%s",
                 run->plan.redact_text ? "all were left out: output counts cannot be verified"
                                       : "none was left out");

@@ -169,6 +169,63 @@ def test_cap():
            f'"t_due":{first["t_due"] + 1}', True)
 
 
+def replay(points, verdict):
+    """Bracket 0, 1, 3, 7, ... then bisect, as docs/load.md says: the probes, and what was found."""
+    met, missed, probes = -1, len(points), []
+    while missed - met > 1:
+        at = (met + missed) // 2 if missed < len(points) else min(max(2 * met + 1, 0),
+                                                                 len(points) - 1)
+        probes.append(points[at])
+        if points[at] not in verdict:
+            break
+        met, missed = (at, missed) if verdict[points[at]] else (met, at)
+    return probes, met, missed
+
+
+def test_sweep():
+    """Two slots of 8 tokens at 20 ms a token serve about 12 requests/s: more pile up."""
+    with Server("--profile", "llama-server", "--slots", "2", "--decode-base", "20ms") as a:
+        code, _, err = run("sweep", "--lane", a.url, "--sweep-rate", "2..34/2", "--window", "2s",
+                           "--min-samples", "5", "--max-tokens", "8", "--slo", "e2e=700ms",
+                           "--slo-share", "0.9")
+    check("a sweep: measured", measured_or_busy(code), True)
+    if not measured_or_busy(code):
+        print("# " + err.replace("\n", "\n# "))
+        return
+    r = receipt("sweep")
+    p = r["protocol"]
+    check("the points, the method and the share are declared",
+          (p["rate_rps"], p["search"], p["slo_share"], p["slo_e2e_ms"], p["replicates"]),
+          (list(range(2, 35, 2)), "bracket_bisect", 0.9, 700, 1))
+    verdict = {b["band"]: b["metrics"]["slo_attainment"]["value"] >= 0.9 for b in r["bands"]
+               if b["status"] != "REFUSED"}
+    probes, met, missed = replay(p["bands"], verdict)
+    check("the bands are the probes, in their order", [b["band"] for b in r["bands"]], probes)
+    found = r["sweeps"][0]
+    rate = lambda i: p["bands"][i] / 1000 if 0 <= i < len(p["bands"]) else None
+    check("what was found is one of the points, and its bracket",
+          (found["highest_met_rps"], found["lowest_missed_rps"], found["probes"]),
+          (rate(met), rate(missed), len(probes)))
+    check("it is finished, or says what stopped it",
+          (found["finished"], found["stopped_by"]),
+          (True, None) if len(verdict) == len(probes) else (False, "client_saturated"))
+    check("a sweep that is finished is no failure of the rates that were too high",
+          code == 0 or not found["finished"], True)
+    check("it is told", "the objective at" in err or "the sweep of lane" in err, True)
+    check_whole("a sweep", "sweep")
+    copy = "sweep-cut"
+    shutil.copytree("sweep", copy)
+    path = os.path.join(copy, "receipt.json")
+    text = open(path, encoding="utf-8").read()
+    wanted = f'"highest_met_rps": {met and p["bands"][met] // 1000}'
+    if wanted in text:
+        with open(path, "w", encoding="utf-8") as f:
+            f.write(text.replace(wanted, '"highest_met_rps": 34', 1))
+        seal(copy)
+        code, out, _ = e2e.tally("verify", copy)
+        check("a better result than was found does not verify", code, 4)
+
+
 def test_thousand_streams():
     """Wire case 30: 1,000 streams at once, no hidden cap; connecting has its own time."""
     with Server("--profile", "llama-server", "--slots", "1000", "--fault", "delay:4s") as a:
@@ -193,7 +250,7 @@ def test_thousand_streams():
 
 
 def main():
-    return e2e.main((test_two_lanes, test_rate, test_cap, test_thousand_streams))
+    return e2e.main((test_two_lanes, test_rate, test_cap, test_sweep, test_thousand_streams))
 
 
 if __name__ == "__main__":
