@@ -120,7 +120,7 @@ static void print_plan(struct cli *cli, const struct load_options *o)
         else
             fprintf(cli->out, " %d", p->bands[i]);
     }
-    if (run_plan_is_open(p))
+    if (p->arrivals)
         fprintf(cli->out, "\narrivals    %s", p->arrivals);
     fprintf(cli->out, "\nreplicates  %d\nmeasured    %zu bands in all\n", p->replicates,
             schedule_length(p, o->lanes_n));

@@ -259,3 +259,10 @@ int64_t trace_due_ns(const struct trace_item *item, int32_t speed)
 
     return whole / speed * second + (whole % speed * second + rest) / speed;
 }
+
+int64_t trace_pick(const struct trace *t, bool warmup, int64_t index)
+{
+    int64_t n = (int64_t)t->n;
+
+    return warmup ? n - 1 - index % n : index % n;
+}

@@ -23,6 +23,7 @@
 #ifndef TALLY_CORPUS_TRACE_H
 #define TALLY_CORPUS_TRACE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -67,6 +68,9 @@ int trace_read_bytes(struct trace *t, struct str bytes, const char *name, enum t
                      int64_t limit, struct error *err) TALLY_MUST_CHECK;
 void trace_release(struct trace *t); /* NULL and zeroed are fine */
 
+/* Which item the index-th request of a phase is: the window goes through the trace from its
+ * beginning, warm-up from its end backwards. From 0. */
+int64_t trace_pick(const struct trace *t, bool warmup, int64_t index);
 /* When an item is due where the trace is replayed at `speed` thousandths of its own. */
 int64_t trace_due_ns(const struct trace_item *item, int32_t speed);
 

@@ -77,13 +77,12 @@ static int make_unique(const struct prompts_source *s, enum sample_phase phase, 
     return 0;
 }
 
-/* A text of its own of the recorded length. Warm-up goes through the trace from its end backwards.
- */
+/* A text of its own of the recorded length. */
 static int make_traced(const struct prompts_source *s, enum sample_phase phase, int64_t index,
                        struct buf *text, struct prompt *p, struct error *err)
 {
     bool warmup = phase == PHASE_WARMUP;
-    int64_t n = (int64_t)s->trace->n, at = warmup ? n - 1 - index % n : index % n;
+    int64_t at = trace_pick(s->trace, warmup, index);
     const struct trace_item *item = &s->trace->items[at];
     const struct corpus_draw which = {s->nonce, s->replicate, s->band, warmup, index};
 

@@ -6,6 +6,7 @@
 #include "base/num.h"
 #include "corpus/corpus.h"
 #include "corpus/counter.h"
+#include "corpus/trace.h"
 #include "record/sample_file.h"
 #include "token/tokenizer.h"
 #include "verify/note.h"
@@ -15,6 +16,7 @@ struct recount {
     struct verify_work *w;
     struct tokenizer *tokenizer;
     struct corpus corpus;
+    struct trace trace; /* of a run that replayed one: its corpus */
     struct corpus_token_counter counter;
     struct rendered *rendered;
     struct buf text;
@@ -91,6 +93,35 @@ static bool is_of_band(const struct corpus_draw *draw, const struct sample *s)
            (repeats || (draw->band == s->band && draw->warmup == warmup));
 }
 
+/* A request of a trace: which it was, when it was due, how long, and its text once more. 1, 0 when
+ * it is none (noted), -1. */
+static int trace_prompt(struct recount *r, const struct sample *s, const struct corpus_draw *draw,
+                        struct str name, struct error *err)
+{
+    int64_t at = trace_pick(&r->trace, draw->warmup, draw->index), due;
+    const struct trace_item *item = &r->trace.items[at];
+    char wanted[32];
+    snprintf(wanted, sizeof wanted, "t%lld", (long long)at + 1);
+    if (!str_eq(name, str_of(wanted))) {
+        fail_prompt(r, "names another request of the trace than was its turn");
+        return 0;
+    }
+    if (s->max_tokens != item->output_tokens)
+        verify_fail(r->w->report, VERIFY_PROMPTS,
+                    &(struct verify_place){r->band->sample_file, r->line, 0, "max_tokens"},
+                    "says %lld; the trace says %lld", (long long)s->max_tokens,
+                    (long long)item->output_tokens);
+    due = r->band->t_open_ns + trace_due_ns(item, r->band->band);
+    if (!draw->warmup && s->t_planned_ns != due)
+        verify_fail(r->w->report, VERIFY_ARRIVALS,
+                    &(struct verify_place){r->band->sample_file, r->line, 0, "t_planned"},
+                    "says %lld; by the trace it was due at %lld", (long long)s->t_planned_ns,
+                    (long long)due);
+    if (corpus_exact(item->prompt_tokens, &r->counter.counter, draw, &r->text, err) < 0)
+        return err->kind == ERROR_MEMORY ? -1 : (fail_prompt(r, err->message), 0);
+    return 1;
+}
+
 static int count_prompt(struct recount *r, const struct sample *s, struct error *err)
 {
     const struct run_plan *plan = &r->w->receipt.run.plan;
@@ -106,6 +137,15 @@ static int count_prompt(struct recount *r, const struct sample *s, struct error 
         if (!read_draw(s->prompt_id, r->w, &draw, &item) || !is_of_band(&draw, s)) {
             fail_prompt(r, "names no prompt of this band and replicate");
             return 0;
+        }
+        if (r->trace.n) {
+            int made = trace_prompt(r, s, &draw, item, err);
+            if (made <= 0)
+                return made;
+            text = buf_str(&r->text);
+            if (r->counter.counter.count(r->counter.counter.ctx, text, &n, err) < 0)
+                return -1;
+            goto counted;
         }
         if (corpus_unique(&r->corpus, &r->counter.counter, &draw, &r->text, &prompt, err) < 0)
             return err->kind == ERROR_MEMORY ? -1 : (fail_prompt(r, err->message), 0);
@@ -125,6 +165,7 @@ static int count_prompt(struct recount *r, const struct sample *s, struct error 
             return -1;
         text = one->text;
     }
+counted:
     if ((int64_t)n != s->prompt_body)
         fail_at(r, VERIFY_PROMPTS, "prompt_body", s->prompt_body, (int64_t)n);
     r->prompts++;
@@ -182,7 +223,8 @@ static int recount_band(struct recount *r, const struct run_band *b, struct erro
         goto out;
     while ((got = sample_file_next(file, &s, &arena, err)) > 0) {
         r->line++;
-        if ((r->corpus.items && count_prompt(r, &s, err) < 0) || count_outputs(r, &s, err) < 0) {
+        if (((r->corpus.items || r->trace.n) && count_prompt(r, &s, err) < 0) ||
+            count_outputs(r, &s, err) < 0) {
             got = -1;
             break;
         }
@@ -224,11 +266,20 @@ static int open_corpus(struct recount *r, struct error *err)
 {
     const struct run_plan *plan = &r->w->receipt.run.plan;
     const char *path = r->w->options->corpus;
+    const char *found;
     if (!path)
         return 0;
-    if (corpus_read(&r->corpus, path, err) < 0)
-        return -1;
-    if (strcmp(r->corpus.sha256, plan->corpus_sha256) == 0)
+    if (run_plan_is_trace(plan)) {
+        if (trace_read(&r->trace, path, trace_format_find(plan->trace_format), plan->requests,
+                       err) < 0)
+            return -1;
+        found = r->trace.sha256;
+    } else {
+        if (corpus_read(&r->corpus, path, err) < 0)
+            return -1;
+        found = r->corpus.sha256;
+    }
+    if (strcmp(found, plan->corpus_sha256) == 0)
         return 0;
     error_set(err, ERROR_REFUSED, "this is not the corpus that the receipt names (%.16s…)",
               plan->corpus_sha256);
@@ -287,6 +338,7 @@ out:
     rendered_close(r.rendered);
     tokenizer_free(r.tokenizer);
     corpus_release(&r.corpus);
+    trace_release(&r.trace);
     buf_release(&r.text);
     return status;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The open loop and 1,000 streams, end to end against tally-sim.
+"""The open loop, sweeps, traces and 1,000 streams, end to end against tally-sim.
 
 usage: open_loop.py         (TALLY_BUILD and TALLY_SOURCE name the build and the source tree)
 
@@ -46,9 +46,12 @@ def seal(directory):
     path = os.path.join(directory, "receipt.json")
     with open(path, encoding="utf-8") as f:
         text = f.read()
-    for file in json.loads(text)["files"]:
-        with open(os.path.join(directory, file["name"]), "rb") as f:
-            text = text.replace(file["sha256"], hashlib.sha256(f.read()).hexdigest())
+    r = json.loads(text)
+    stated = {x["name"]: x["sha256"] for x in r["files"]}
+    stated.update({b["samples"]["file"]: b["samples"]["sha256"] for b in r["bands"]})
+    for name, digest in stated.items():
+        with open(os.path.join(directory, name), "rb") as f:
+            text = text.replace(digest, hashlib.sha256(f.read()).hexdigest())
     lines = text.split("\n")
     without = "\n".join(lines[:2] + lines[3:])
     lines[2] = f'  "run_id": "{hashlib.sha256(without.encode()).hexdigest()}",'
@@ -226,6 +229,64 @@ def test_sweep():
         check("a better result than was found does not verify", code, 4)
 
 
+TRACE = """TIMESTAMP,ContextTokens,GeneratedTokens
+2023-11-16 18:17:03.9799600,120,10
+2023-11-16 18:17:04.0319600,34,8
+2023-11-16 18:17:04.0319600,3,1
+2023-11-16 18:17:05.2001000,700,12
+2023-11-16 18:17:09.0000000,1,1
+"""
+
+
+def test_trace():
+    """When requests came, and how long they were, as recorded; at twice the speed in half the time."""
+    with open("azure.csv", "w", encoding="utf-8") as f:
+        f.write(TRACE)
+    with Server("--profile", "llama-server", *FAST) as a:
+        code, _, err = e2e.tally("run", "--tokenizer", e2e.TOKENIZER, "--lane", a.url, "--out",
+                                 "trace", "--cooldown", "0", "--trace", "azure.csv",
+                                 "--trace-limit", "4", "--trace-speed", "1,2", "--replicates", "1")
+    check("a trace: measured", measured_or_busy(code), True)
+    if not measured_or_busy(code):
+        print("# " + err.replace("\n", "\n# "))
+        return
+    r = receipt("trace")
+    p = r["protocol"]
+    check("the receipt says what was replayed",
+          (p["load_model"], p["trace_format"], p["trace_speed"], p["trace_span_ms"], p["requests"],
+           p["rate_rps"], r["workload"]["corpus"]["path"]),
+          ("trace", "azure", [1, 2], 1220.14, 4, None, "azure.csv"))
+    check("by the digest of its bytes", r["workload"]["corpus"]["sha256"],
+          hashlib.sha256(TRACE.encode()).hexdigest())
+    for b, speed in zip(r["bands"], (1, 2)):
+        found = [s for s in window("trace") if s["band"] == b["band"]]
+        check(f"speed {speed}: lengths as recorded, exactly",
+              [(s["prompt_body"], s["max_tokens"], s["output_reported"]["total"]) for s in found],
+              [(120, 10, 10), (34, 8, 8), (3, 1, 1), (700, 12, 12)])
+        check(f"speed {speed}: planned as recorded",
+              [s["t_planned"] - ms_to_ns(b["open_ms"]) for s in found],
+              [n // speed for n in (0, 52000000, 52000000, 1220140000)])
+    code, out, _ = e2e.tally("verify", "trace", "--tokenizer", e2e.TOKENIZER, "--corpus",
+                             "azure.csv")
+    check("it verifies, each prompt made again", (code, "prompts made again" in out), (0, True))
+    second = [s for s in window("trace") if s["band"] == 1000][1]
+    copy = "trace-forged"
+    shutil.copytree("trace", copy)
+    path = os.path.join(copy, "samples", "subject.c1000.r1.jsonl.gz")
+    with gzip.open(path, "rt", encoding="utf-8") as f:
+        text = f.read()
+    with gzip.open(path, "wt", encoding="utf-8") as f:
+        f.write(text.replace(f'"t_planned":{second["t_planned"]}',
+                             f'"t_planned":{second["t_planned"] - 1000}', 1))
+    seal(copy)
+    code, out, _ = e2e.tally("verify", copy, "--tokenizer", e2e.TOKENIZER, "--corpus", "azure.csv")
+    check("another time than recorded does not verify", (code, "by the trace" in " ".join(out.split())), (4, True))
+    with open("other.csv", "w", encoding="utf-8") as f:
+        f.write(TRACE.replace("700", "701"))
+    code, _, _ = e2e.tally("verify", "trace", "--tokenizer", e2e.TOKENIZER, "--corpus", "other.csv")
+    check("another trace is not taken for it", code, 4)
+
+
 def test_thousand_streams():
     """Wire case 30: 1,000 streams at once, no hidden cap; connecting has its own time."""
     with Server("--profile", "llama-server", "--slots", "1000", "--fault", "delay:4s") as a:
@@ -250,7 +311,7 @@ def test_thousand_streams():
 
 
 def main():
-    return e2e.main((test_two_lanes, test_rate, test_cap, test_sweep, test_thousand_streams))
+    return e2e.main((test_two_lanes, test_rate, test_cap, test_sweep, test_trace, test_thousand_streams))
 
 
 if __name__ == "__main__":
