@@ -25,7 +25,8 @@ struct run_args {
     const char *tokenizer, *reference, *tokenizer_sha256, *count, *special_text;
     const char *corpus, *prompts, *cache, *system;
     const char *protocol, *wire, *as, *kwargs;
-    struct option_list bands, rates, speeds;
+    struct option_list bands, rates, speeds, ramp;
+    int64_t ramp_step_ns;
     const char *trace, *trace_format;
     int64_t trace_limit;
     const char *arrivals, *slo, *sweep;

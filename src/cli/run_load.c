@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/clock.h"
 #include "base/num.h"
 #include "corpus/counter.h"
 #include "stats/real.h"
@@ -141,6 +142,38 @@ static int take_trace(struct run_plan *p, const struct run_args *a, const struct
     return 0;
 }
 
+static int take_ramp(struct run_plan *p, const struct run_args *a, const struct option_set *given,
+                     struct error *err)
+{
+    static const char *const others[] = {"bands",    "rate",   "sweep-rate", "trace",
+                                         "requests", "window", "min-samples"};
+
+    for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (stated(given, others[i])) {
+            error_set(err, ERROR_USAGE, "--ramp says what --%s would say", others[i]);
+            return error_remedy(err,
+                                "leave one of them out (--ramp-step is how long a level lasts)");
+        }
+    for (size_t i = 0; i < a->ramp.n; i++) {
+        if (i > 0 && a->ramp.v[i] <= a->ramp.v[i - 1])
+            return error_set(err, ERROR_USAGE, "--ramp must rise: %lld does not",
+                             (long long)a->ramp.v[i]);
+        p->ramp[i] = (int32_t)a->ramp.v[i];
+    }
+    if (a->ramp_step_ns < NS_PER_S || a->ramp_step_ns % NS_PER_S != 0 ||
+        a->ramp_step_ns > SAMPLE_TIME_MAX / RUN_RAMP_MAX)
+        return error_set(err, ERROR_USAGE, "--ramp-step must be whole seconds, at least one");
+    p->load_model = "ramp";
+    p->ramp_n = a->ramp.n;
+    p->ramp_step_ns = a->ramp_step_ns;
+    p->window_ns = (int64_t)p->ramp_n * p->ramp_step_ns;
+    if (p->max_window_ns < p->window_ns)
+        p->max_window_ns = p->window_ns;
+    p->bands_n = 1;
+    p->bands[0] = p->ramp[p->ramp_n - 1];
+    return 0;
+}
+
 static int take_closed(const struct option_set *given, struct error *err)
 {
     static const char *const of_open[] = {"arrivals", "burstiness", "arrival-seed",
@@ -190,6 +223,10 @@ int run_take_load(struct run_plan *p, const struct run_args *a, const struct opt
 {
     if (a->slo && take_slo(p, a->slo, err) < 0)
         return -1;
+    if (a->ramp.n > 0)
+        return take_ramp(p, a, given, err);
+    if (stated(given, "ramp-step"))
+        return no_sense("ramp-step", "--ramp", err);
     if (a->trace)
         return take_trace(p, a, given, err);
     if (stated(given, "trace-speed"))

@@ -89,6 +89,12 @@ const struct option run_options[] = {
              "--mixture w2'); what is given beside it wins"},
     {"bands", OPTION_LIST, A(bands), "LIST", "1,4,8,16", .min = 1, .max = BAND_WORKERS_MAX,
      .help = "levels of concurrency", .letter = 'b'},
+    {"ramp", OPTION_LIST, A(ramp), "LIST", .min = 1, .max = BAND_WORKERS_MAX,
+     .help =
+         "closed loop whose concurrency rises through these levels within one window, as 1,2,4,8; "
+         "the receipt has each step's metrics"},
+    {"ramp-step", OPTION_DURATION, A(ramp_step_ns), "TIME", "10s",
+     .help = "with --ramp: how long one level lasts, in whole seconds"},
     {"rate", OPTION_MILLI, A(rates), "LIST", .min = 1, .max = ARRIVALS_MRPS_MAX,
      .help =
          "open loop: requests a second, sent when they are due however many are in flight; each "

@@ -290,6 +290,9 @@ static void configure_band(struct drive *d, struct band_config *out)
         .max_window_ns = plan->max_window_ns,
         .min_samples = run_plan_min_samples(plan, d->out->band),
         .requests = plan->requests,
+        .ramp = plan->ramp,
+        .ramp_n = plan->ramp_n,
+        .ramp_step_ns = plan->ramp_step_ns,
     };
     if (!run_plan_is_open(plan))
         return;

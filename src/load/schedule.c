@@ -112,6 +112,13 @@ void schedule_estimate_step(const struct run_plan *p, int32_t band, int64_t late
         estimate_open(p, band, latency_ns, requests, ns);
         return;
     }
+    if (p->ramp_n > 0) {
+        *requests = (int64_t)p->warmup * p->ramp[0];
+        for (size_t i = 0; i < p->ramp_n; i++)
+            *requests += p->ramp[i] * (latency_ns > 0 ? p->ramp_step_ns / latency_ns : 1);
+        *ns = p->warmup * latency_ns + p->quiesce_ns + p->window_ns + latency_ns;
+        return;
+    }
     int64_t samples = run_plan_min_samples(p, band);
     int64_t rounds = (samples + band - 1) / band;
     int64_t window_ns = p->requests > 0 ? 0 : p->window_ns;

@@ -106,6 +106,9 @@ void metrics_facts_from_run(struct metrics_band_facts *f, const struct run_plan 
         .slo_ttft_ns = plan->slo_ttft_ns,
         .slo_tpot_ns = plan->slo_tpot_ns,
         .slo_e2e_ns = plan->slo_e2e_ns,
+        .ramp = plan->ramp,
+        .ramp_n = plan->ramp_n,
+        .ramp_step_ns = plan->ramp_step_ns,
         .client = band->client,
     };
 }
@@ -269,7 +272,7 @@ static int compute(struct band_work *w, struct error *err)
     if (band_assign(w, err) < 0 || band_counts(w, err) < 0 || band_times(w, err) < 0 ||
         band_gaps(w, err) < 0 || band_rates(w, err) < 0 || band_prompts(w, err) < 0)
         return -1;
-    if (band_outputs(w, err) < 0 || band_client(w, err) < 0)
+    if (band_outputs(w, err) < 0 || band_client(w, err) < 0 || band_steps(w, err) < 0)
         return -1;
     metrics_set_base(out, NULL);
     judge(w);

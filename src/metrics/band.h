@@ -36,6 +36,7 @@ int band_outputs(struct band_work *w, struct error *err) TALLY_MUST_CHECK;
 /* The answer of an ok request, and its digest, into p; they live in w->arena. */
 int band_keep_output(struct band_work *w, const struct sample *s, struct metrics_prompt *p,
                      struct error *err) TALLY_MUST_CHECK;
+int band_steps(struct band_work *w, struct error *err) TALLY_MUST_CHECK;
 int band_client(struct band_work *w, struct error *err) TALLY_MUST_CHECK;
 
 /* Fills n, censored_n and every statistic of a metric from values (STATS_INFINITE: censored), which

@@ -63,6 +63,10 @@ struct metrics_band_facts {
     int64_t issued, issued_warmup; /* counted by the loop; COUNT_NONE */
     int64_t slo_ttft_ns, slo_tpot_ns, slo_e2e_ns; /* below 0: not part of --slo */
     struct run_client_load client;
+    /* A ramp: the concurrency of each step of the window, and how long one is. ramp_n 0: none. */
+    const int32_t *ramp;
+    size_t ramp_n;
+    int64_t ramp_step_ns;
 };
 
 /* From the plan and the band's record: everything above (no SLO, closed loop). */
@@ -166,6 +170,14 @@ struct metrics_outputs {
     char sha256[SHA256_HEX]; /* of these, "ID DIGEST\n" each, by id; "" without any */
 };
 
+/* What was sent in one step of a ramp, measured as if the step were a window. */
+struct metrics_step {
+    int32_t c;
+    int64_t t_open_ns, t_close_ns;
+    int64_t requests, ok;
+    struct metrics_metric metrics[METRIC_COUNT]; /* without `values` */
+};
+
 struct metrics_band {
     struct metrics_band_facts facts;
     enum status status;          /* PASS, or REFUSED with a reason: what the samples alone decide */
@@ -180,6 +192,8 @@ struct metrics_band {
     struct metrics_work work;
     struct metrics_outputs outputs;
     struct metrics_client client;
+    const struct metrics_step *steps; /* of a ramp, those that the window came to the end of */
+    size_t steps_n;
 };
 
 /* Bit 1 << source for each that every ok sample gives; all bits where there is no ok sample. */

@@ -100,6 +100,7 @@ enum metrics_stat_id {
     X(REASON_PARTIAL_SECOND, "partial_second", "the window is no whole number of seconds")         \
     X(REASON_CLOSED_LOOP, "closed_loop", "nothing is planned in a closed loop")                    \
     X(REASON_CONNECTION_REUSED, "connections_reused", "no request opened a connection")            \
+    X(REASON_NO_RAMP, "no_ramp", "the load did not rise step by step")                             \
     X(REASON_NO_SLO, "no_slo", "no objective was given")                                           \
     X(REASON_SERVER_SILENT, "server_silent", "only the server can know, and it did not say")       \
     X(REASON_NO_BASE, "no_band_1", "no band of c = 1 to compare with")                             \

@@ -96,14 +96,14 @@ static void write_counts(struct out *o, const struct metrics_band *m)
     json_end_object(o->w);
 }
 
-static void write_stat(struct out *o, const char *key, enum metrics_stat_id id,
+static void write_stat(struct out *o, const char *where, const char *key, enum metrics_stat_id id,
                        const struct metrics_stat *s, bool pair)
 {
     json_key(o->w, metrics_stat_name(id));
     if (s->why != REASON_NONE) {
         json_put_null(o->w);
         char path[PATH_MAX_BYTES];
-        snprintf(path, sizeof path, "metrics.%s", key);
+        snprintf(path, sizeof path, "%s.%s", where, key);
         missing_in(o, path, metrics_stat_name(id), s->why);
     } else if (pair) {
         json_begin_array(o->w);
@@ -115,13 +115,14 @@ static void write_stat(struct out *o, const char *key, enum metrics_stat_id id,
     }
 }
 
-static void write_metric(struct out *o, enum metric_id id, const struct metrics_metric *m)
+static void write_metric(struct out *o, const char *where, enum metric_id id,
+                         const struct metrics_metric *m)
 {
     const struct metrics_info *info = metrics_info(id);
     json_key(o->w, info->key);
     if (m->why != REASON_NONE) {
         json_put_null(o->w);
-        missing_in(o, "metrics", info->key, m->why);
+        missing_in(o, where, info->key, m->why);
         return;
     }
     json_begin_object(o->w);
@@ -132,7 +133,7 @@ static void write_metric(struct out *o, enum metric_id id, const struct metrics_
     } else {
         put_i64(o, "censored_n", m->censored_n);
         for (int i = 0; i < METRICS_STATS; i++)
-            write_stat(o, info->key, (enum metrics_stat_id)i, &m->stats[i],
+            write_stat(o, where, info->key, (enum metrics_stat_id)i, &m->stats[i],
                        info->shape == METRIC_BOUNDS && i != STAT_MEAN);
     }
     json_end_object(o->w);
@@ -349,6 +350,40 @@ static void write_validity(struct out *o, const struct metrics_band *m)
     json_end_object(o->w);
 }
 
+static void write_step(struct out *o, size_t k, const struct metrics_step *s)
+{
+    char path[PATH_MAX_BYTES];
+    snprintf(path, sizeof path, "steps.%zu.metrics", k);
+    json_begin_object(o->w);
+    put_i64(o, "c", s->c);
+    json_key(o->w, "open_ms");
+    json_put_ms(o->w, s->t_open_ns);
+    json_key(o->w, "close_ms");
+    json_put_ms(o->w, s->t_close_ns);
+    put_i64(o, "requests", s->requests);
+    put_i64(o, "ok", s->ok);
+    json_key(o->w, "metrics");
+    json_begin_object(o->w);
+    for (int i = 0; i < METRIC_COUNT; i++)
+        write_metric(o, path, (enum metric_id)i, &s->metrics[i]);
+    json_end_object(o->w);
+    json_end_object(o->w);
+}
+
+static void write_steps(struct out *o, const struct metrics_band *m)
+{
+    json_key(o->w, "steps");
+    if (m->facts.ramp_n == 0) {
+        json_put_null(o->w);
+        put_missing(o, "steps", REASON_NO_RAMP);
+        return;
+    }
+    json_begin_array(o->w);
+    for (size_t k = 0; k < m->steps_n; k++)
+        write_step(o, k, &m->steps[k]);
+    json_end_array(o->w);
+}
+
 static void write_missing(struct out *o)
 {
     struct str rest = buf_str(&o->missing), path, reason;
@@ -373,12 +408,13 @@ void metrics_write_json(const struct metrics_band *m, struct json_writer *w)
     json_key(w, "metrics");
     json_begin_object(w);
     for (int i = 0; i < METRIC_COUNT; i++)
-        write_metric(&o, (enum metric_id)i, &m->metrics[i]);
+        write_metric(&o, "metrics", (enum metric_id)i, &m->metrics[i]);
     json_end_object(w);
     write_tokens(&o, &m->tokens);
     write_work(&o, &m->work, m->facts.asked_cold);
     write_outputs(&o, &m->outputs);
     write_validity(&o, m);
+    write_steps(&o, m);
     write_missing(&o);
     buf_release(&o.missing);
 }

@@ -112,6 +112,15 @@ static void put_protocol(struct composer *c)
     } else {
         put_null(c, "order", "protocol.order", "one_lane");
     }
+    if (run->plan.ramp_n > 0) {
+        json_key(&c->w, "ramp");
+        json_begin_array(&c->w);
+        for (size_t i = 0; i < run->plan.ramp_n; i++)
+            json_put_i64(&c->w, run->plan.ramp[i]);
+        json_end_array(&c->w);
+    } else {
+        put_null(c, "ramp", "protocol.ramp", "no_ramp");
+    }
     bool open = run_plan_is_open(&run->plan), trace = run_plan_is_trace(&run->plan);
     put_levels(c, "rate_rps", "protocol.rate_rps", open && !trace, open ? "trace" : "closed_loop");
     put_levels(c, "trace_speed", "protocol.trace_speed", trace, "no_trace");

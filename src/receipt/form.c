@@ -87,6 +87,7 @@ static bool is_null(const struct form_member *m, const void *p)
     case FORM_HEX:
         return ((const char *)p)[0] == '\0';
     case FORM_ZERO:
+    case FORM_SPAN0:
         return *(const int64_t *)p == 0;
     case FORM_COUNT:
     case FORM_SIGNED:
@@ -137,6 +138,7 @@ static void put_member(const struct form_member *m, const void *p, struct json_w
     case FORM_MS:
     case FORM_TIME:
     case FORM_SPAN:
+    case FORM_SPAN0:
         json_put_ms(w, *(const int64_t *)p);
         break;
     case FORM_REAL:
@@ -313,6 +315,8 @@ static int take_member(const struct form_member *m, void *p, const struct json *
         return read_ms(p, v);
     case FORM_SPAN:
         return read_ms(p, v) < 0 || *(int64_t *)p < 0 ? -1 : 0;
+    case FORM_SPAN0:
+        return read_ms(p, v) < 0 || *(int64_t *)p <= 0 ? -1 : 0;
     case FORM_REAL:
         return read_real(p, v, -1e300);
     case FORM_LOAD:
@@ -342,6 +346,7 @@ static void set_null(const struct form_member *m, void *p)
         *(char *)p = '\0';
         break;
     case FORM_ZERO:
+    case FORM_SPAN0:
         *(int64_t *)p = 0;
         break;
     case FORM_COUNT:

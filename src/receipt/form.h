@@ -38,6 +38,7 @@ enum form_type {
     FORM_MS,     /* int64_t ns, printed as ms */
     FORM_TIME,   /* the same; TIME_NONE is null */
     FORM_SPAN,   /* the same; COUNT_NONE is null */
+    FORM_SPAN0,  /* the same; 0 is null */
     FORM_REAL,   /* double */
     FORM_LOAD,   /* double; negative is null */
     FORM_METHOD, /* enum count_method by name */

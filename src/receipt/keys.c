@@ -95,6 +95,11 @@ static void write_load(const struct run_plan *p, struct json_writer *w)
     } slo[] = {{"slo_ttft_ms", p->slo_ttft_ns},
                {"slo_tpot_ms", p->slo_tpot_ns},
                {"slo_e2e_ms", p->slo_e2e_ns}};
+    json_key(w, "ramp");
+    json_begin_array(w);
+    for (size_t i = 0; i < p->ramp_n; i++)
+        json_put_i64(w, p->ramp[i]);
+    json_end_array(w);
     key_text(w, "arrivals", p->arrivals ? p->arrivals : "none");
     json_key(w, "burstiness");
     p->burstiness < 0 ? json_put_cstr(w, "none") : json_put_real9(w, p->burstiness);

@@ -142,6 +142,26 @@ static int read_band_list(struct reader *rd, const struct json *protocol)
     return 0;
 }
 
+/* Rising or not is the load model's to say: run_plan_check_load. */
+static int read_ramp(struct reader *rd, const struct json *protocol)
+{
+    struct run_plan *plan = &rd->r->run.plan;
+    const struct json *list = child(protocol, "ramp");
+    if (json_is(list, JSON_NULL))
+        return 0;
+    if (!json_is(list, JSON_ARRAY) || list->n < 1 || list->n > RUN_RAMP_MAX)
+        return form_refuse(rd->err, list ? list : protocol, "protocol", "ramp",
+                           "is no list of 1 to 64 steps");
+    for (size_t i = 0; i < list->n; i++) {
+        int64_t c;
+        if (json_i64(&c, &list->items[i]) < 0 || c < 1 || c > RUN_BAND_MAX)
+            return form_refuse(rd->err, &list->items[i], "protocol", "ramp", "holds no step");
+        plan->ramp[i] = (int32_t)c;
+    }
+    plan->ramp_n = list->n;
+    return 0;
+}
+
 static int read_plan(struct reader *rd)
 {
     struct receipt_read *r = rd->r;
@@ -164,7 +184,7 @@ static int read_plan(struct reader *rd)
         form_read(&form_tokenization, p, child(doc, "tokenization"), "tokenization", &r->arena,
                   rd->err) < 0)
         return -1;
-    return read_band_list(rd, protocol);
+    return read_band_list(rd, protocol) < 0 ? -1 : read_ramp(rd, protocol);
 }
 
 static int read_lanes(struct reader *rd)

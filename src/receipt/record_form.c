@@ -65,6 +65,7 @@ static const struct form_member protocol_members[] = {
     {"timeout_ms", FORM_MS, PLAN(timeout_ns), NULL},
     {"max_error_share", FORM_REAL, PLAN(max_error_share), NULL},
     {"load_model", FORM_STR, PLAN(load_model), NULL},
+    {"ramp_step_ms", FORM_SPAN0, PLAN(ramp_step_ns), "no_ramp"},
     {"arrivals", FORM_STR, PLAN(arrivals), "not_drawn"},
     {"burstiness", FORM_LOAD, PLAN(burstiness), "no_gamma_arrivals"},
     {"arrival_seed", FORM_COUNT, PLAN(arrival_seed), "nothing_drawn"},

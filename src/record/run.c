@@ -73,6 +73,8 @@ int64_t run_plan_min_samples(const struct run_plan *p, int32_t band)
 {
     if (p->requests > 0)
         return p->requests;
+    if (p->ramp_n > 0)
+        return 0;
     if (p->min_samples > 0)
         return p->min_samples;
     return !run_plan_is_open(p) && 8 * (int64_t)band > 30 ? 8 * (int64_t)band : 30;
@@ -141,8 +143,29 @@ static int check_search(const struct run_plan *p, struct error *err)
     return 0;
 }
 
+static int check_ramp(const struct run_plan *p, struct error *err)
+{
+    bool good = p->ramp_n >= 1 && p->ramp_n <= RUN_RAMP_MAX && p->ramp[0] >= 1 && p->bands_n == 1 &&
+                p->bands[0] == p->ramp[p->ramp_n - 1] && p->requests == 0;
+
+    for (size_t i = 1; good && i < p->ramp_n; i++)
+        good = p->ramp[i] > p->ramp[i - 1];
+    if (!good)
+        return error_set(err, ERROR_REFUSED, "a ramp is a list that rises to its one band");
+    if (p->ramp_step_ns < NS_PER_S || p->ramp_step_ns % NS_PER_S != 0 ||
+        p->ramp_step_ns > SAMPLE_TIME_MAX / RUN_RAMP_MAX ||
+        p->window_ns != (int64_t)p->ramp_n * p->ramp_step_ns)
+        return error_set(err, ERROR_REFUSED,
+                         "a ramp's steps are whole seconds, and its window is all of them");
+    return 0;
+}
+
 int run_plan_check_load(const struct run_plan *p, struct error *err)
 {
+    if (p->load_model && strcmp(p->load_model, "ramp") == 0)
+        return check_ramp(p, err);
+    if (p->ramp_n > 0)
+        return error_set(err, ERROR_REFUSED, "steps of a ramp in a load that does not rise");
     if (p->search && check_search(p, err) < 0)
         return -1;
     if (run_plan_is_open(p))

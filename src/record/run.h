@@ -24,6 +24,7 @@
 #define RUN_LANES_MAX 2
 #define RUN_BANDS_MAX 64
 #define RUN_REPLICATES_MAX 1000
+#define RUN_RAMP_MAX 64
 #define RUN_BAND_MAX 100000000 /* a band's number: a concurrency, or a rate in thousandths */
 #define RUN_NONCE_HEX 33
 /* Nothing is handed over so shortly before a window may close; an open loop plans nothing there. */
@@ -50,8 +51,14 @@ struct run_plan {
     /* What decides when a request is sent, and what a band's number is: "closed", c workers of
      * which each sends when its last request has ended (a band is c); "open", planned arrivals (a
      * band is a rate, in thousandths of a request a second); "trace", the arrivals and lengths of a
-     * recorded trace (a band is how many times as fast they are replayed, in thousandths). */
+     * recorded trace (a band is how many times as fast they are replayed, in thousandths);
+     * "ramp", a closed loop that rises. */
     const char *load_model;
+    /* ramp: a closed loop whose concurrency rises as the window goes on, step by step; the one band
+     * is the last step's. */
+    int32_t ramp[RUN_RAMP_MAX];
+    size_t ramp_n;         /* 0: no ramp */
+    int64_t ramp_step_ns;  /* whole seconds; 0: no ramp */
     const char *arrivals;  /* open: "constant", "poisson", "gamma" (stats/arrivals.h); else NULL */
     double burstiness;     /* of gamma arrivals; below 0: of no meaning */
     int64_t arrival_seed;  /* of drawn arrivals; COUNT_NONE: none are drawn */
@@ -218,7 +225,7 @@ void run_plan_init(struct run_plan *p); /* every default of spec section 5 */
  * quiesce 5 s. */
 void run_plan_w1(struct run_plan *p);
 /* Requests that must have ended before the window of a band may close: max(30, 8c) in a closed
- * loop, 30 in an open one, unless declared. */
+ * loop, 30 in an open one, unless declared; none in a ramp, which lasts as long as its steps. */
 int64_t run_plan_min_samples(const struct run_plan *p, int32_t band);
 bool run_plan_is_open(const struct run_plan *p); /* requests are planned: a rate's, or a trace's */
 bool run_plan_is_trace(const struct run_plan *p);

@@ -263,6 +263,7 @@ void show_receipt(const struct json *doc, struct buf *out)
     show_head(&s);
     show_status(&s);
     show_metrics(&s);
+    show_steps(&s);
     show_sweeps(&s);
     show_work(&s);
     show_servers(&s);

@@ -43,6 +43,7 @@ size_t show_replicates(const struct show *s);
 void show_head(struct show *s);
 void show_status(struct show *s);
 void show_metrics(struct show *s);
+void show_steps(struct show *s);
 void show_sweeps(struct show *s);
 void show_work(struct show *s);
 void show_servers(struct show *s); /* where any said anything */

@@ -136,6 +136,45 @@ void show_metrics(struct show *s)
     }
 }
 
+static void put_step(struct show *s, const struct json *band, const struct json *step)
+{
+    static const char *const paths[] = {"ttft_ms.p50", "tpot_ms.p50", "e2e_ms.p50",
+                                        "agg_tok_s.value"};
+    text_right(s->out, show_text(step, "c"), 5);
+    text_right(s->out, show_text(band, "replicate"), 4);
+    buf_adds(s->out, "  ");
+    text_cell(s->out, show_text(band, "lane"), 11);
+    text_right(s->out, show_text(step, "requests"), 9);
+    for (size_t k = 0; k < sizeof paths / sizeof paths[0]; k++) {
+        char path[64];
+        snprintf(path, sizeof path, "metrics.%s", paths[k]);
+        const struct json *v = json_path(step, path);
+        if (json_is(v, JSON_NUMBER))
+            show_number(s, v, k < 3, 11);
+        else
+            text_right(s->out, STR("-"), 11);
+    }
+    buf_addc(s->out, '\n');
+}
+
+/* A ramp, step by step. */
+void show_steps(struct show *s)
+{
+    bool said = false;
+    for (size_t i = 0; s->bands && i < s->bands->n; i++) {
+        const struct json *band = &s->bands->items[i], *steps = json_get(band, "steps");
+        if (!json_is(steps, JSON_ARRAY))
+            continue;
+        if (!said)
+            buf_adds(s->out, "\nthe ramp's steps: medians in ms, output tokens a second\n"
+                             "    c rep  lane        requests first token  per token      whole"
+                             "  aggregate\n");
+        said = true;
+        for (size_t k = 0; k < steps->n; k++)
+            put_step(s, band, &steps->items[k]);
+    }
+}
+
 /* What each search found: two of its points. */
 void show_sweeps(struct show *s)
 {

@@ -129,9 +129,19 @@ static void check_traced(const struct phase_check *c, const struct sample *const
 
 static void check_closed(const struct phase_check *c, const struct sample *samples, size_t n)
 {
+    const struct run_plan *p = &c->w->receipt.run.plan;
     for (size_t i = 0; i < n; i++)
         if (samples[i].t_due_ns != TIME_NONE)
             fail_at(c, &samples[i], "says when it was due, in a loop that plans nothing");
+    for (size_t i = 0; p->ramp_n > 0 && i < n; i++) {
+        const struct sample *s = &samples[i];
+        int64_t step = (s->t_issue_ns - c->b->t_open_ns) / p->ramp_step_ns;
+        if (s->phase != PHASE_WINDOW || s->t_issue_ns == TIME_NONE ||
+            c->b->t_open_ns == TIME_NONE || step < 0)
+            continue;
+        if (step >= (int64_t)p->ramp_n || s->worker >= p->ramp[step])
+            fail_at(c, s, "was sent by a worker that the ramp had not come to");
+    }
     if (c->b->planned)
         verify_fail(c->w->report, VERIFY_ARRIVALS, &(struct verify_place){.file = RECEIPT_NAME},
                     "says that %lld requests were planned, in a loop that plans none",

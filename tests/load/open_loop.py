@@ -229,6 +229,54 @@ def test_sweep():
         check("a better result than was found does not verify", code, 4)
 
 
+def test_ramp():
+    """1, 2 and 4 workers, two seconds each, in one window that never pauses."""
+    with Server("--profile", "llama-server", *FAST) as a:
+        code, _, err = run("ramp", "--lane", a.url, "--ramp", "1,2,4", "--ramp-step", "2s",
+                           "--replicates", "1", "--max-tokens", "8")
+    check("a ramp: measured", measured_or_busy(code), True)
+    if not measured_or_busy(code):
+        print("# " + err.replace("\n", "\n# "))
+        return
+    r = receipt("ramp")
+    p, b = r["protocol"], r["bands"][0]
+    check("its steps are declared, and its band is the last",
+          (p["load_model"], p["ramp"], p["ramp_step_ms"], p["bands"], len(r["bands"])),
+          ("ramp", [1, 2, 4], 2000, [4], 1))
+    opened = ms_to_ns(b["open_ms"])
+    check("the window is its steps", ms_to_ns(b["close_ms"]) - opened, 6 * 10**9)
+    check("each step has its own record",
+          [(s["c"], ms_to_ns(s["open_ms"]) - opened, ms_to_ns(s["close_ms"]) - opened)
+           for s in b["steps"]],
+          [(1, 0, 2 * 10**9), (2, 2 * 10**9, 4 * 10**9), (4, 4 * 10**9, 6 * 10**9)])
+    found = window("ramp")
+    for step in b["steps"]:
+        mine = [s for s in found if ms_to_ns(step["open_ms"]) <= s["t_sent"] <
+                ms_to_ns(step["close_ms"])]
+        check(f"c = {step['c']}: what was sent in it",
+              (step["requests"], step["ok"], step["metrics"]["e2e_ms"]["n"]), (len(mine),) * 3)
+        check(f"c = {step['c']}: by as many workers", len({s["worker"] for s in mine}), step["c"])
+        first = sorted(s["reads"][0].get("t_kernel", s["reads"][0]["t_user"]) - s["t_sent"]
+                       for s in mine)
+        check(f"c = {step['c']}: the median of its own requests",
+              ms_to_ns(step["metrics"]["ttfb_ms"]["p50"]), first[(len(first) + 1) // 2 - 1])
+    check("the steps' requests are the window's", sum(s["requests"] for s in b["steps"]),
+          b["counts"]["issued"])
+    code, _, _ = e2e.tally("verify", "ramp")
+    check("it verifies", code, 0)
+    copy = "ramp-forged"
+    shutil.copytree("ramp", copy)
+    path = os.path.join(copy, "receipt.json")
+    text = open(path, encoding="utf-8").read()
+    ok = b["steps"][1]["requests"]
+    at = text.index('"requests": %d' % ok, text.index('"steps"'))
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text[:at] + '"requests": %d' % (ok + 1) + text[at + len('"requests": %d' % ok):])
+    seal(copy)
+    code, out, _ = e2e.tally("verify", copy)
+    check("a step's count edited does not verify", (code, "steps" in out), (4, True))
+
+
 TRACE = """TIMESTAMP,ContextTokens,GeneratedTokens
 2023-11-16 18:17:03.9799600,120,10
 2023-11-16 18:17:04.0319600,34,8
@@ -311,7 +359,7 @@ def test_thousand_streams():
 
 
 def main():
-    return e2e.main((test_two_lanes, test_rate, test_cap, test_sweep, test_trace, test_thousand_streams))
+    return e2e.main((test_two_lanes, test_rate, test_cap, test_sweep, test_ramp, test_trace, test_thousand_streams))
 
 
 if __name__ == "__main__":

@@ -146,6 +146,69 @@ static void load_models(void **state)
     assert_int_equal(run_plan_check_load(&p, &err), -1);
 }
 
+static void ramps_traces_and_sweeps(void **state)
+{
+    (void)state;
+    struct run_plan p;
+    struct error err = {0};
+    char name[RUN_BAND_NAME_MAX];
+
+    run_plan_init(&p);
+    p.load_model = "ramp";
+    p.bands_n = 1;
+    p.bands[0] = 8;
+    p.ramp[0] = 1;
+    p.ramp[1] = 8;
+    p.ramp_n = 2;
+    p.ramp_step_ns = 3000000000;
+    p.window_ns = 6000000000;
+    assert_int_equal(run_plan_check_load(&p, &err), 0);
+    assert_int_equal(run_plan_min_samples(&p, 8), 0);
+    p.window_ns++;
+    assert_int_equal(run_plan_check_load(&p, &err), -1);
+    p.window_ns--;
+    p.ramp[0] = 8; /* does not rise */
+    assert_int_equal(run_plan_check_load(&p, &err), -1);
+    p.ramp[0] = 0;
+    assert_int_equal(run_plan_check_load(&p, &err), -1);
+    p.ramp[0] = 1;
+    p.bands[0] = 9; /* is not where it ends */
+    assert_int_equal(run_plan_check_load(&p, &err), -1);
+    p.bands[0] = 8;
+    p.load_model = "closed"; /* steps in a load without any */
+    assert_int_equal(run_plan_check_load(&p, &err), -1);
+
+    run_plan_init(&p);
+    p.load_model = "trace";
+    p.bands[0] = 1500;
+    assert_int_equal(run_plan_check_load(&p, &err), -1);
+    p.trace_format = "azure";
+    p.trace_span_ns = 0;
+    assert_int_equal(run_plan_check_load(&p, &err), -1); /* of no requests */
+    p.requests = 1;
+    assert_int_equal(run_plan_check_load(&p, &err), 0);
+    assert_true(run_plan_is_open(&p));
+    run_band_name(name, &p, 1500);
+    assert_string_equal(name, "speed 1.5");
+
+    run_plan_init(&p);
+    p.load_model = "open";
+    p.arrivals = "constant";
+    p.search = RUN_SEARCH_BISECT;
+    p.slo_share = 1;
+    assert_int_equal(run_plan_check_load(&p, &err), -1); /* without an objective */
+    p.slo_e2e_ns = 1;
+    assert_int_equal(run_plan_check_load(&p, &err), 0);
+    p.slo_share = 1.01;
+    assert_int_equal(run_plan_check_load(&p, &err), -1);
+    p.slo_share = 0.5;
+    p.max_in_flight = 1;
+    assert_int_equal(run_plan_check_load(&p, &err), -1);
+    p.max_in_flight = 0;
+    p.search = "golden_section";
+    assert_int_equal(run_plan_check_load(&p, &err), -1);
+}
+
 /* The seed's text is what the documents say, and no lane stands in it. */
 static void arrivals_of_a_band(void **state)
 {
@@ -194,6 +257,7 @@ int main(void)
         cmocka_unit_test(one_length),
         cmocka_unit_test(samples_before_the_window_may_close),
         cmocka_unit_test(load_models),
+        cmocka_unit_test(ramps_traces_and_sweeps),
         cmocka_unit_test(arrivals_of_a_band),
         cmocka_unit_test(names),
     };
