@@ -8,7 +8,9 @@
 #include "base/clock.h"
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/git_ref.h"
 #include "cli/keys.h"
+#include "cli/temp_dir.h"
 #include "codec/yaml.h"
 #include "gate/judge.h"
 #include "gate/load.h"
@@ -19,7 +21,7 @@
 #define MATRIX_ARENA ((size_t)64 << 20)
 
 struct gate_args {
-    const char *phase, *ledger, *trust, *format, *baseline, *now;
+    const char *phase, *ledger, *trust, *format, *baseline, *baseline_ref, *build, *now;
     struct option_repeated keys;
 };
 
@@ -71,8 +73,7 @@ static int list_baselines(struct dirs *d, const char *path, struct error *err)
     closedir(dir);
     if (status == 0 && d->n == 0) {
         error_set(err, ERROR_INPUT, "no run directory lies here");
-        error_remedy(err, "give a folder whose folders are run directories; receipts of a git ref: "
-                          "git archive REF runs | tar -x -C DIR");
+        error_remedy(err, "give a folder whose folders are run directories");
         status = error_at_file(err, path);
     }
     return status;
@@ -113,9 +114,11 @@ static int run(struct cli *cli, void *args, const struct operands *o, struct err
     const struct gate_args *a = args;
     struct gate_set now = {0}, before = {0};
     struct dirs baselines = {0};
+    struct buf from_git = BUF_INIT(FILE_PATH_MAX);
     struct envelope_signer *keys = NULL;
     struct gate_load_options load = {.ledger = a->ledger};
-    struct gate_input in = {.phase = strcmp(a->phase, "merge") == 0 ? GATE_MERGE : GATE_RELEASE};
+    struct gate_input in = {.phase = strcmp(a->phase, "merge") == 0 ? GATE_MERGE : GATE_RELEASE,
+                            .build = a->build};
     struct gate_verdict verdict;
     struct arena arena;
     struct matrix matrix;
@@ -132,7 +135,14 @@ static int run(struct cli *cli, void *args, const struct operands *o, struct err
     if (keys_load(&a->keys, a->trust, &keys, &load.keys_n, err) < 0)
         goto out;
     load.keys = keys;
-    if (list_baselines(&baselines, a->baseline, err) < 0 ||
+    if (a->baseline && a->baseline_ref) {
+        error_set(err, ERROR_USAGE, "--baseline and --baseline-ref name two baselines");
+        error_remedy(err, "give one");
+        goto out;
+    }
+    if (a->baseline_ref && git_ref_extract(&from_git, a->baseline_ref, err) < 0)
+        goto out;
+    if (list_baselines(&baselines, a->baseline_ref ? from_git.p : a->baseline, err) < 0 ||
         gate_set_load(&now, (const char *const *)o->v + 1, (size_t)o->n - 1, &load, err) < 0 ||
         gate_set_load(&before, baselines.v, baselines.n, &load, err) < 0)
         goto out;
@@ -147,6 +157,7 @@ static int run(struct cli *cli, void *args, const struct operands *o, struct err
 out:
     gate_set_release(&now);
     gate_set_release(&before);
+    temp_dir_remove(&from_git);
     free(baselines.v);
     arena_release(&baselines.arena);
     free(keys);
@@ -165,7 +176,11 @@ static const struct option options[] = {
     {"trust", OPTION_STRING, OFFSET(struct gate_args, trust), "FILE", NULL,
      .help = "trusted keys, instead of your own file (see 'tally key trust')"},
     {"baseline", OPTION_STRING, OFFSET(struct gate_args, baseline), "DIR", NULL,
-     .help = "a folder of earlier run directories, for arms without a build to run"},
+     .help = "a folder of earlier run directories: what ratchets are held against"},
+    {"baseline-ref", OPTION_STRING, OFFSET(struct gate_args, baseline_ref), "REF:DIR", NULL,
+     .help = "the same, as the folder was at a git ref, such as origin/main:perf/runs"},
+    {"build", OPTION_STRING, OFFSET(struct gate_args, build), "BUILD", NULL,
+     .help = "the build that the receipts must be of, such as the commit to release"},
     {"format", OPTION_STRING, OFFSET(struct gate_args, format), "NAME", "text",
      .choices = "text|json|github", .help = "text, json, or github's annotations"},
     {"now", OPTION_STRING, OFFSET(struct gate_args, now), "TIME", NULL,
@@ -289,7 +304,8 @@ const struct command cmd_gate = {
                    "INCONCLUSIVE. 4: REFUSED.",
     .examples = "tally gate init --host lab-a --model tiny --author 'N. N.'\n"
                 "tally gate matrix.yaml run --phase merge\n"
-                "tally gate matrix.yaml run --ledger ledger.db --format github\n",
+                "tally gate matrix.yaml run --ledger ledger.db --build 1a2b3c4 --format github\n"
+                "tally gate matrix.yaml run --baseline-ref origin/main:perf/runs\n",
     .options = options,
     .args_size = sizeof(struct gate_args),
     .operands_min = 1,

@@ -9,9 +9,9 @@
 
 /* One row: a fact that must hold. */
 static void demand(struct rows *rows, const struct matrix_cell *cell, const struct matrix_arm *arm,
-                   const char *what, bool holds, const char *why, const char *remedy)
+                   enum gate_rule rule, bool holds, const char *why, const char *remedy)
 {
-    struct gate_row *r = rows_add(rows, cell, arm, 0, what);
+    struct gate_row *r = rows_add(rows, cell, arm, 0, rule, gate_rule_name(rule));
     if (!r)
         return;
     r->status = holds ? STATUS_PASS : STATUS_FAIL;
@@ -21,9 +21,10 @@ static void demand(struct rows *rows, const struct matrix_cell *cell, const stru
 }
 
 static void limit(struct rows *rows, const struct matrix_cell *cell, const struct matrix_arm *arm,
-                  int32_t band, const char *what, double seen, const struct matrix_number *bound)
+                  int32_t band, enum gate_rule rule, const char *what, double seen,
+                  const struct matrix_number *bound)
 {
-    struct gate_row *r = rows_add(rows, cell, arm, band, what);
+    struct gate_row *r = rows_add(rows, cell, arm, band, rule, what);
     if (!r)
         return;
     r->status = seen <= bound->value ? STATUS_PASS : STATUS_FAIL;
@@ -66,21 +67,23 @@ static struct worst look(const struct gate_receipt *receipt, int32_t band)
 
 static void judge_band(struct rows *rows, const struct matrix_cell *cell,
                        const struct matrix_arm *arm, const struct gate_receipt *receipt,
-                       int32_t band)
+                       int32_t band, struct str declared_by)
 {
     struct worst w = look(receipt, band);
     const struct {
+        enum gate_rule rule;
         const char *what;
         bool holds;
         const char *why;
     } facts[] = {
-        {"conservation", w.conserved, "every request issued has one outcome"},
-        {"time-outs", w.timed_out == 0, "no request timed out"},
-        {"zero-token answers", w.zero_token == 0, "no answer ended ok without a token"},
-        {"window", w.sent_outside == 0, "no request was sent outside the window"},
+        {GATE_CONSERVATION, "conservation", w.conserved, "every request issued has one outcome"},
+        {GATE_TIME_OUTS, "time-outs", w.timed_out == 0, "no request timed out"},
+        {GATE_ZERO_TOKENS, "zero-token answers", w.zero_token == 0,
+         "no answer ended ok without a token"},
+        {GATE_WINDOW, "window", w.sent_outside == 0, "no request was sent outside the window"},
     };
     if (w.bands == 0) {
-        struct gate_row *r = rows_add(rows, cell, arm, band, "band");
+        struct gate_row *r = rows_add(rows, cell, arm, band, GATE_BAND, "band");
         if (r) {
             r->why = "the receipt has no such band: nothing was looked at";
             r->remedy = "measure every band of the matrix";
@@ -88,26 +91,29 @@ static void judge_band(struct rows *rows, const struct matrix_cell *cell,
         return;
     }
     for (size_t i = 0; i < sizeof facts / sizeof facts[0]; i++) {
-        struct gate_row *r = rows_add(rows, cell, arm, band, facts[i].what);
+        struct gate_row *r = rows_add(rows, cell, arm, band, facts[i].rule, facts[i].what);
         if (!r)
             return;
         r->status = facts[i].holds ? STATUS_PASS : STATUS_FAIL;
         r->why = facts[i].holds ? facts[i].why : rows_text(rows, "not so: %s", facts[i].why);
     }
-    limit(rows, cell, arm, band, "error share", w.error_share, &arm->max_error_share);
-    limit(rows, cell, arm, band, "drain share", w.drain_share, &arm->max_drain_share);
+    limit(rows, cell, arm, band, GATE_ERROR_SHARE, "error share", w.error_share,
+          &arm->max_error_share);
+    limit(rows, cell, arm, band, GATE_DRAIN_SHARE, "drain share", w.drain_share,
+          &arm->max_drain_share);
     for (size_t i = 0; i < receipt->pairs_n; i++) {
         const struct metrics_work_pair *work = &receipt->pairs[i].work;
         if (receipt->pairs[i].band != band || work->why == REASON_ONE_LANE)
             continue;
-        struct gate_row *r = rows_add(rows, cell, arm, band, "equal prompt work");
+        struct gate_row *r = rows_add(rows, cell, arm, band, GATE_PROMPT_WORK, "equal prompt work");
         if (!r)
             return;
-        bool declared = receipt->pairs[i].unequal_work;
         r->status = STATUS_PASS;
-        r->why = work->why == REASON_NONE ? "both lanes did the same prompt work"
-                                          : "unequal, as declared: printed beside every ratio";
-        if (work->why == REASON_NONE || declared)
+        r->why = work->why == REASON_NONE
+                     ? "both lanes did the same prompt work"
+                     : rows_text(rows, "UNEQUAL, as %.*s declared: said beside every ratio",
+                                 STR_ARG(declared_by));
+        if (work->why == REASON_NONE || declared_by.n)
             continue;
         /* Work that is unequal is no slower server: nothing was measured that could be judged. */
         r->status = STATUS_REFUSED;
@@ -115,21 +121,46 @@ static void judge_band(struct rows *rows, const struct matrix_cell *cell,
     }
 }
 
+/* Which build the receipt is about: an old receipt says nothing of a new commit. */
+static void judge_build(struct rows *rows, const struct matrix_cell *cell,
+                        const struct matrix_arm *arm, const struct gate_receipt *receipt,
+                        const struct gate_input *in)
+{
+    const char *build = receipt_build(receipt, "subject");
+    struct gate_row *r = rows_add(rows, cell, arm, 0, GATE_BUILD, "build");
+    if (!r)
+        return;
+    r->number = build ? build : "no build";
+    if (!in->build) {
+        r->status = STATUS_NOT_APPLICABLE;
+        r->why = "nobody asked which build this is: --build BUILD ties the receipt to a commit";
+        return;
+    }
+    r->bound = in->build;
+    bool same = build && strcmp(build, in->build) == 0;
+    r->status = same ? STATUS_PASS : STATUS_FAIL;
+    r->why = same ? "the subject is the build asked about"
+                  : "the receipt is of another build: it says nothing about this one";
+    if (!same)
+        r->remedy = "measure this build: tally run --build subject=BUILD";
+}
+
 static void judge_release(struct rows *rows, const struct matrix_cell *cell,
                           const struct matrix_arm *arm, const struct gate_receipt *receipt,
                           const struct gate_input *in)
 {
+    judge_build(rows, cell, arm, receipt, in);
     double age = (double)(in->now_ns - receipt->run->t_end_real_ns) / DAY_NS;
-    demand(rows, cell, arm, "signature", receipt->signature_valid, receipt->signature_said,
+    demand(rows, cell, arm, GATE_SIGNATURE, receipt->signature_valid, receipt->signature_said,
            "sign it with tally run --key, and trust the key: tally key trust");
-    demand(rows, cell, arm, "ledger", receipt->in_ledger, receipt->ledger_said,
+    demand(rows, cell, arm, GATE_LEDGER, receipt->in_ledger, receipt->ledger_said,
            "run with --ledger FILE, and give the same ledger to the gate");
     if (age < 0) {
-        demand(rows, cell, arm, "freshness", false, "the receipt ends in the future",
+        demand(rows, cell, arm, GATE_FRESHNESS, false, "the receipt ends in the future",
                "set the clocks of the machines");
         return;
     }
-    limit(rows, cell, arm, 0, "age in days", age, &arm->max_age_days);
+    limit(rows, cell, arm, 0, GATE_FRESHNESS, "age in days", age, &arm->max_age_days);
 }
 
 void judge_integrity(struct rows *rows, const struct matrix *m, const struct matrix_cell *cell,
@@ -137,23 +168,27 @@ void judge_integrity(struct rows *rows, const struct matrix *m, const struct mat
                      const struct gate_input *in)
 {
     const struct run_plan *plan = &receipt->run->plan;
-    demand(rows, cell, arm, "verify", receipt->verified,
+    struct str declared_by = {0};
+    for (size_t i = 0; i < m->arms_n; i++)
+        if (m->arms[i].unequal_work)
+            declared_by = m->arms[i].unequal_work_by;
+    demand(rows, cell, arm, GATE_VERIFY, receipt->verified,
            receipt->verified ? "every rule of verify holds" : receipt->verify_said,
            "tally verify names the place; measure again if the files are lost");
-    demand(rows, cell, arm, "status", receipt->status == STATUS_PASS,
+    demand(rows, cell, arm, GATE_STATUS, receipt->status == STATUS_PASS,
            receipt->status == STATUS_PASS
                ? "the receipt is PASS"
                : rows_text(rows, "the receipt is %s%s%s", status_name(receipt->status),
                            receipt->reason ? ": " : "", receipt->reason ? receipt->reason : ""),
            "tally show names what went wrong");
-    demand(rows, cell, arm, "tokenization",
+    demand(rows, cell, arm, GATE_TOKENIZATION,
            plan->method == COUNT_CLIENT_TOKENIZER && plan->tokenizer_sha256[0],
            plan->method == COUNT_CLIENT_TOKENIZER
                ? "counted by the client with the model's own tokenizer, the same for every lane"
                : "counted by the servers, each its own way",
            "run with --tokenizer");
     for (size_t b = 0; b < m->bands_n; b++)
-        judge_band(rows, cell, arm, receipt, m->bands[b]);
+        judge_band(rows, cell, arm, receipt, m->bands[b], declared_by);
     if (in->phase == GATE_RELEASE)
         judge_release(rows, cell, arm, receipt, in);
 }

@@ -6,6 +6,8 @@
 
 #include "codec/json.h"
 #include "ledger/ledger.h"
+#include "receipt/keys.h"
+#include "receipt/pairing.h"
 #include "receipt/whole.h"
 #include "verify/verify.h"
 
@@ -15,6 +17,7 @@ struct gate_loaded {
     struct receipt_whole whole;
     struct verify_report report;
     const struct metrics_band **bands;
+    struct metrics_pairs *declared;
     char verify_said[512], signature_said[512], ledger_said[512];
 };
 
@@ -99,6 +102,18 @@ static int look_up(struct gate_loaded *l, struct gate_receipt *r, struct ledger 
     return 0;
 }
 
+/* What the receipt states; whether it is true is verify's business. */
+static void find_join(struct gate_loaded *l, struct gate_receipt *r)
+{
+    const struct json *lanes = json_get(l->whole.read.doc, "lanes");
+    struct str digest;
+    if (json_str(&digest, json_path(lanes, "0.join_sha256")) == 0)
+        r->join_sha256 = digest.p;
+    if (json_is(lanes, JSON_ARRAY) && lanes->n == 2)
+        r->join_differs = receipt_join_differs(json_path(lanes, "0.join_key"),
+                                               json_path(lanes, "1.join_key"), &r->join_unknown);
+}
+
 static int load_one(struct gate_loaded *l, struct gate_receipt *r, const char *dir,
                     const struct gate_load_options *o, struct error *err)
 {
@@ -112,9 +127,14 @@ static int load_one(struct gate_loaded *l, struct gate_receipt *r, const char *d
     for (size_t i = 0; i < run->bands_n; i++)
         l->bands[i] = l->whole.bands[i].metrics;
     r->run = run;
+    find_join(l, r);
     r->bands = l->bands;
     r->pairs = l->whole.pairs;
     r->pairs_n = l->whole.pairs_n;
+    if (pairing_compute(run, l->whole.measure.metrics, l->whole.verdict.band_status, true,
+                        &l->whole.arena, &l->declared, &r->pairs_n, err) < 0)
+        return -1;
+    r->declared = l->declared;
     r->workload = run->plan.protocol;
     r->status = l->whole.read.complete ? l->whole.verdict.status : STATUS_INCOMPLETE;
     r->reason = l->whole.read.complete ? l->whole.verdict.reason : "interrupted";

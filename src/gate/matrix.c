@@ -55,6 +55,8 @@ static const struct {
      "above 0, at most 1"},
     {"max_age_days", offsetof(struct matrix_arm, max_age_days), 0, 36500, true, false,
      "above 0, at most 36500"},
+    {"max_serialization_index", offsetof(struct matrix_arm, max_serialization_index), 0, 65536,
+     true, false, "above 0, at most 65536"},
 };
 
 static int check_numbers(const struct matrix_arm *arm, const struct json *v, struct error *err)
@@ -74,6 +76,33 @@ static int check_numbers(const struct matrix_arm *arm, const struct json *v, str
     return 0;
 }
 
+bool matrix_paired(enum metrics_paired *out, struct str name)
+{
+    for (int i = 0; i < METRICS_PAIRED_COUNT; i++) {
+        enum metrics_paired p = (enum metrics_paired)i;
+        if (str_eq(name, str_of(metrics_paired_name(p))) ||
+            str_eq(name, str_of(metrics_info(metrics_paired_metric(p))->key))) {
+            *out = p;
+            return true;
+        }
+    }
+    return false;
+}
+
+static int check_metrics(const struct matrix_arm *arm, const struct json *v, struct error *err)
+{
+    enum metrics_paired ignored;
+    for (size_t i = 0; i < arm->metrics_n; i++)
+        if (!matrix_paired(&ignored, arm->metrics[i])) {
+            error_set(err, ERROR_USAGE, "\"%.*s\" is no statistic that lanes are compared by",
+                      STR_ARG(arm->metrics[i]));
+            error_remedy(err, "they are those of \"ratios\" in a receipt, such as agg_tok_s or "
+                              "ttft_ms.p50");
+            return at(json_at(json_get(v, "metrics"), i), err);
+        }
+    return 0;
+}
+
 /* What a kind of arm needs, and what has no meaning for it. */
 static int check_arm(const struct matrix_arm *arm, const struct json *v, struct error *err)
 {
@@ -89,6 +118,13 @@ static int check_arm(const struct matrix_arm *arm, const struct json *v, struct 
         {"max_error_share", arm->max_error_share.set, integrity, integrity},
         {"max_drain_share", arm->max_drain_share.set, integrity, integrity},
         {"max_age_days", arm->max_age_days.set, integrity, integrity},
+        {"max_serialization_index", arm->max_serialization_index.set, false,
+         arm->kind == ARM_INTERFERENCE},
+        /* Nothing is judged that has no bound: such an arm could not fail. */
+        {"reporting: true", arm->reporting,
+         arm->kind == ARM_MEMORY ||
+             (arm->kind == ARM_INTERFERENCE && !arm->max_serialization_index.set),
+         true},
         {"baseline_build", arm->baseline_build.n > 0, false, arm->kind == ARM_SELF_REGRESSION},
         {"unequal_work", arm->unequal_work, false, arm->kind == ARM_PARITY},
         {"baseline_author", arm->baseline_author.n > 0, arm->baseline_build.n > 0,
@@ -109,7 +145,7 @@ static int check_arm(const struct matrix_arm *arm, const struct json *v, struct 
             return at(json_get(v, rules[i].name), err);
         }
     }
-    return check_numbers(arm, v, err);
+    return check_numbers(arm, v, err) < 0 || check_metrics(arm, v, err) < 0 ? -1 : 0;
 }
 
 static int read_arm_kind(struct matrix_arm *arm, const struct json *v, struct error *err)
@@ -136,6 +172,8 @@ static int read_arms(struct matrix *m, const struct json *v, struct arena *arena
         {"max_error_share", FIELD_NUMBER, false, offsetof(struct matrix_arm, max_error_share)},
         {"max_drain_share", FIELD_NUMBER, false, offsetof(struct matrix_arm, max_drain_share)},
         {"max_age_days", FIELD_NUMBER, false, offsetof(struct matrix_arm, max_age_days)},
+        {"max_serialization_index", FIELD_NUMBER, false,
+         offsetof(struct matrix_arm, max_serialization_index)},
         {"baseline_build", FIELD_TEXT, false, offsetof(struct matrix_arm, baseline_build)},
         {"baseline_author", FIELD_TEXT, false, offsetof(struct matrix_arm, baseline_author)},
         {"baseline_date", FIELD_DAY, false, offsetof(struct matrix_arm, baseline_date)},

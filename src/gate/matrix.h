@@ -35,6 +35,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "codec/json.h"
+#include "metrics/pairs.h"
 
 #define MATRIX_NAMES_MAX 64 /* hosts, models, workloads, bands, metrics: each */
 #define MATRIX_ARMS_MAX 32
@@ -82,10 +83,11 @@ struct matrix_arm {
     bool reporting;            /* its verdict is printed but does not count */
     const struct str *metrics; /* its count right behind it */
     size_t metrics_n;
-    struct matrix_number delta;           /* A, B: (0, 1) */
-    struct matrix_number max_error_share; /* C: [0, 1] */
-    struct matrix_number max_drain_share; /* C: of the window, (0, 1] */
-    struct matrix_number max_age_days;    /* C, release phase: > 0 */
+    struct matrix_number delta;                   /* A, B: (0, 1) */
+    struct matrix_number max_error_share;         /* C: [0, 1] */
+    struct matrix_number max_drain_share;         /* C: of the window, (0, 1] */
+    struct matrix_number max_age_days;            /* C, release phase: > 0 */
+    struct matrix_number max_serialization_index; /* E, where it is judged: > 0 */
     struct str baseline_build; /* A: the ratchet's build; "" judges receipts of sessions */
     struct str baseline_author, baseline_date;
     bool unequal_work;          /* B: compared all the same, and printed beside every ratio */
@@ -124,6 +126,9 @@ struct matrix {
 int matrix_read(struct matrix *out, const struct json *doc, struct arena *arena,
                 struct error *err) TALLY_MUST_CHECK;
 
+/* A paired statistic by the name that a matrix uses: "ttft_ms.p50" or, where there is one alone,
+ * "ttft_ms". */
+bool matrix_paired(enum metrics_paired *out, struct str name);
 const char *matrix_class_name(enum matrix_class c);
 const char *matrix_arm_letter(enum matrix_arm_kind k);
 const char *matrix_arm_kind_name(enum matrix_arm_kind k);

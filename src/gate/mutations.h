@@ -1,25 +1,18 @@
 /*
- * The registry of mutations: what somebody could do to a run directory, and the rule that must turn
- * red for it. `tally selftest` applies each to a receipt that the real producer wrote in the same
- * run, and demands red by that rule; the directory as it is must stay green.
+ * The registry of mutations of a run directory: what somebody could do to it, and the rule of
+ * verify that must turn red for it (gate/selftest.h applies them).
  *
- *     struct selftest t;
- *     struct selftest_options o = {.dir = dir, .client = client};
- *     if (selftest_run(&t, &o, err) < 0) ...
- *     for (size_t i = 0; i < t.n; i++) ... t.results[i].mutation->name, .red
- *     selftest_release(&t);
+ *     for (size_t i = 0; i < mutations_n; i++) ... mutations[i].name, .rule
  *
  * An edit is a text of a file replaced by another, or the last digit of a number changed. `sealed`
  * ones get every digest and the run id set anew, as one would do who knows the format, so that only
- * the recomputation can tell. Rules that need a tokenizer and a corpus are tried when both are
- * given. Ownership: results live in t; the registry is constant.
+ * the recomputation can tell. The registry is constant.
  */
 #ifndef TALLY_GATE_MUTATIONS_H
 #define TALLY_GATE_MUTATIONS_H
 
 #include <stdbool.h>
 
-#include "corpus/counter.h"
 #include "receipt/receipt.h"
 #include "verify/verify.h"
 
@@ -41,30 +34,5 @@ struct mutation {
 
 extern const struct mutation mutations[];
 extern const size_t mutations_n;
-
-struct selftest_options {
-    const char *dir; /* does not exist yet; removing it afterwards is the caller's */
-    struct receipt_client client;
-    const char *tokenizer, *corpus; /* paths; NULL: what needs them is not tried */
-};
-
-enum selftest_outcome { SELFTEST_RED, SELFTEST_SURVIVED, SELFTEST_NOT_TRIED };
-
-struct selftest_result {
-    const struct mutation *mutation;
-    enum selftest_outcome outcome;
-    char said[256]; /* the place that the rule named */
-};
-
-struct selftest {
-    bool green; /* the directory as it was written verifies */
-    struct selftest_result *results;
-    size_t n;
-    size_t survived, not_tried, rules_without; /* rules of verify that no mutation is for */
-};
-
-int selftest_run(struct selftest *t, const struct selftest_options *o,
-                 struct error *err) TALLY_MUST_CHECK;
-void selftest_release(struct selftest *t); /* NULL and zeroed are fine */
 
 #endif

@@ -128,6 +128,8 @@ static void json_row(const struct gate_row *r, struct json_writer *w)
     json_put_cstr(w, r->arm ? matrix_arm_kind_name(r->arm->kind) : NULL);
     json_key(w, "band");
     r->band ? json_put_i64(w, r->band) : json_put_null(w);
+    json_key(w, "rule");
+    json_put_cstr(w, gate_rule_name(r->rule));
     json_key(w, "what");
     json_put_cstr(w, r->what);
     json_key(w, "status");

@@ -91,7 +91,8 @@ static void set_scene(struct scene *s)
                                        .pairs_n = 1,
                                        .workload = "w1",
                                        .signature_said = "there is no signature",
-                                       .ledger_said = "ledger: none"};
+                                       .ledger_said = "ledger: none",
+                                       .join_sha256 = "j"};
     s->input = (struct gate_input){
         .phase = GATE_RELEASE, .now_ns = 1000 * NS_PER_S, .receipts = &s->receipt, .receipts_n = 1};
     s->arms[0] = (struct matrix_arm){.name = STR("parity"),
@@ -352,16 +353,169 @@ static void integrity_needs_everything(void **state)
     arena_release(&s.arena);
 }
 
+/* The first row of a rule; what became of it. */
+static enum status status_of_rule(const struct gate_verdict *v, enum gate_rule rule)
+{
+    for (size_t i = 0; i < v->rows_n; i++)
+        if (v->rows[i].rule == rule)
+            return v->rows[i].status;
+    fail_msg("no row of %s", gate_rule_name(rule));
+    return STATUS_PASS;
+}
+
 static void a_ratchet_needs_its_build(void **state)
 {
     (void)state;
-    struct scene s;
+    struct scene s, before;
+    set_scene(&before);
+    snprintf(before.run.plan.nonce, sizeof before.run.plan.nonce, "before");
+    before.lanes[0].build = "v2";
     set_scene(&s);
+    s.input.sessions = &before.receipt;
+    s.input.sessions_n = 1;
     s.arms[0].kind = ARM_SELF_REGRESSION;
     s.arms[0].baseline_build = STR("v0");
-    assert_int_equal(judge(&s).status, STATUS_REFUSED);
+    struct gate_verdict v = judge(&s);
+    assert_int_equal(status_of_rule(&v, GATE_RATCHET_BUILD), STATUS_REFUSED);
     s.arms[0].baseline_build = STR("v1");
     assert_int_equal(judge(&s).status, STATUS_PASS);
+    /* What the matrix says of itself proves nothing. */
+    s.input.sessions_n = 0;
+    v = judge(&s);
+    assert_int_equal(status_of_rule(&v, GATE_RATCHET_MOVE), STATUS_INCOMPLETE);
+    arena_release(&s.arena);
+    arena_release(&before.arena);
+}
+
+/* Before, v2 was held against v1. The ratchet may stay at v1; it may move to v2 only where v2 was
+ * better beyond doubt (half width 0.01645), and nowhere else. */
+static void a_ratchet_moves_one_way(void **state)
+{
+    static const struct {
+        double mean;
+        const char *named;
+        enum status status;
+    } cases[] = {
+        {0.02, "v1", STATUS_PASS},  {0.02, "v2", STATUS_PASS},   {0.016, "v2", STATUS_FAIL},
+        {-0.02, "v2", STATUS_FAIL}, {0.02, "v0.9", STATUS_FAIL}, {-0.02, "v1", STATUS_PASS},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct scene s, before, first;
+        set_scene(&first); /* v1 against v0.9, long ago: v1 was a subject once */
+        first.lanes[0].build = "v1";
+        first.lanes[1].build = "v0.9";
+        first.run.t_end_real_ns -= 10;
+        set_scene(&before);
+        before.lanes[0].build = "v2";
+        set_ratio(&before.pairs.ratios[PAIRED_AGG], cases[i].mean);
+        struct gate_receipt sessions[] = {first.receipt, before.receipt};
+        set_scene(&s);
+        s.lanes[1].build = cases[i].named;
+        s.lanes[0].build = "v3";
+        s.input.sessions = sessions;
+        s.input.sessions_n = 2;
+        s.arms[0].kind = ARM_SELF_REGRESSION;
+        s.arms[0].baseline_build = str_of(cases[i].named);
+        struct gate_verdict v = judge(&s);
+        if (status_of_rule(&v, GATE_RATCHET_MOVE) != cases[i].status)
+            fail_msg("to %s after %g", cases[i].named, cases[i].mean);
+        assert_int_equal(v.status, cases[i].status);
+        arena_release(&s.arena);
+        arena_release(&before.arena);
+        arena_release(&first.arena);
+    }
+}
+
+/* A receipt against the ratchet's build and one against another server share a cell. */
+static void a_cell_has_one_receipt_a_comparator(void **state)
+{
+    struct scene s, other;
+    (void)state;
+    set_scene(&other);
+    other.lanes[1].build = "llama b1";
+    set_scene(&s);
+    s.arms[1] = s.arms[0];
+    s.arms[1].name = STR("ratchet");
+    s.arms[1].kind = ARM_SELF_REGRESSION;
+    s.arms[1].baseline_build = STR("v1");
+    s.matrix.arms_n = 2;
+    struct gate_receipt now[] = {s.receipt, other.receipt};
+    s.input.receipts = now;
+    s.input.receipts_n = 2;
+    s.input.sessions = now;
+    s.input.sessions_n = 1;
+    set_ratio(&other.pairs.ratios[PAIRED_AGG], 0.01);
+    struct gate_verdict v = judge(&s);
+    assert_int_equal(v.status, STATUS_PASS);
+    assert_int_equal(v.comparisons, 2); /* parity against the one, regression against the other */
+    now[1] = now[0];
+    v = judge(&s);
+    assert_int_equal(status_of_rule(&v, GATE_ONE_RECEIPT), STATUS_REFUSED);
+    now[1] = other.receipt;
+    other.lanes[0].build = "another";
+    v = judge(&s);
+    assert_int_equal(status_of_rule(&v, GATE_ONE_RECEIPT), STATUS_REFUSED);
+    arena_release(&s.arena);
+    arena_release(&other.arena);
+}
+
+static void lanes_that_cannot_be_joined_have_no_ratio(void **state)
+{
+    struct scene s;
+    (void)state;
+    set_scene(&s);
+    s.receipt.join_differs = "host";
+    for (int unknown = 0; unknown < 2; unknown++) {
+        s.receipt.join_unknown = unknown;
+        struct gate_verdict v = judge(&s);
+        assert_int_equal(v.status, STATUS_REFUSED);
+        assert_int_equal(status_of_rule(&v, GATE_JOIN_KEY), STATUS_REFUSED);
+        assert_int_equal(v.comparisons, 0);
+    }
+    arena_release(&s.arena);
+}
+
+static void a_receipt_is_of_the_build_asked_about(void **state)
+{
+    struct scene s;
+    (void)state;
+    set_scene(&s);
+    use_integrity(&s);
+    s.receipt.signature_valid = s.receipt.in_ledger = true;
+    s.lanes[0].build = "c0ffee";
+    struct gate_verdict v = judge(&s);
+    assert_int_equal(status_of_rule(&v, GATE_BUILD), STATUS_NOT_APPLICABLE);
+    s.input.build = "c0ffee";
+    assert_int_equal(judge(&s).status, STATUS_PASS);
+    s.input.build = "beef";
+    v = judge(&s);
+    assert_int_equal(status_of_rule(&v, GATE_BUILD), STATUS_FAIL);
+    s.lanes[0].build = NULL;
+    assert_int_equal(judge(&s).status, STATUS_FAIL);
+    arena_release(&s.arena);
+}
+
+static void interference_is_judged_where_it_is_bounded(void **state)
+{
+    struct scene s;
+    (void)state;
+    set_scene(&s);
+    s.arms[0] = (struct matrix_arm){
+        .name = STR("interference"), .kind = ARM_INTERFERENCE, .reporting = true};
+    s.pairs.serialization.mean = 3;
+    /* All that there is only reports: nothing was judged. */
+    struct gate_verdict v = judge(&s);
+    assert_int_equal(v.status, STATUS_REFUSED);
+    assert_int_equal(status_of_rule(&v, GATE_INTERFERENCE), STATUS_PASS);
+    assert_int_equal(status_of_rule(&v, GATE_APPLICABLE), STATUS_REFUSED);
+    s.arms[0].reporting = false;
+    s.arms[0].max_serialization_index = *number(2.5);
+    assert_int_equal(judge(&s).status, STATUS_FAIL);
+    s.pairs.serialization.mean = 2.5;
+    assert_int_equal(judge(&s).status, STATUS_PASS);
+    s.pairs.serialization.why = REASON_PAIR_MISSING;
+    assert_int_equal(judge(&s).status, STATUS_UNMEASURED);
     arena_release(&s.arena);
 }
 
@@ -377,6 +531,7 @@ static void sessions_make_a_baseline(void **state)
     for (int i = 0; i < GATE_SESSIONS; i++) {
         set_scene(&old[i]);
         snprintf(old[i].run.plan.nonce, sizeof old[i].run.plan.nonce, "%d", i);
+        old[i].lanes[0].build = "v1";
         old[i].band[0].metrics[METRIC_AGG].real = 100 * exp(0.01 * deviation[i]);
         sessions[i] = old[i].receipt;
     }
@@ -395,6 +550,26 @@ static void sessions_make_a_baseline(void **state)
             arena_release(&now.arena);
         }
     }
+    /* The same session twice, one under other conditions, one of another build: no six. */
+    for (int change = 0; change < 3; change++) {
+        struct gate_receipt kept = sessions[1];
+        set_scene(&now);
+        snprintf(now.run.plan.nonce, sizeof now.run.plan.nonce, "now");
+        now.arms[0].kind = ARM_SELF_REGRESSION;
+        now.band[0].metrics[METRIC_AGG].real = 100;
+        now.input.sessions = sessions;
+        now.input.sessions_n = GATE_SESSIONS;
+        if (change == 0)
+            sessions[1] = sessions[0];
+        else if (change == 1)
+            sessions[1].join_sha256 = "k";
+        else
+            old[1].lanes[0].build = "v2";
+        struct gate_verdict v = judge(&now);
+        assert_int_equal(status_of_rule(&v, GATE_BASELINE), STATUS_INCOMPLETE);
+        sessions[1] = kept;
+        arena_release(&now.arena);
+    }
     for (int i = 0; i < GATE_SESSIONS; i++)
         arena_release(&old[i].arena);
 }
@@ -409,6 +584,11 @@ int main(void)
         cmocka_unit_test(cells_expire),
         cmocka_unit_test(integrity_needs_everything),
         cmocka_unit_test(a_ratchet_needs_its_build),
+        cmocka_unit_test(a_ratchet_moves_one_way),
+        cmocka_unit_test(a_cell_has_one_receipt_a_comparator),
+        cmocka_unit_test(lanes_that_cannot_be_joined_have_no_ratio),
+        cmocka_unit_test(a_receipt_is_of_the_build_asked_about),
+        cmocka_unit_test(interference_is_judged_where_it_is_bounded),
         cmocka_unit_test(sessions_make_a_baseline),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -114,24 +114,40 @@ static void what_is_wrong_is_named_with_its_line(void **state)
         {HEAD ARMS "\"cells\":[" CELL(
              "h1") ",\n" WAITING "\"owner\":\"o\",\"ticket\":\"t\",\"expires\":\"2026-02-30\"}]}",
          "must be a day", 4},
-        {HEAD
-         "\"arms\":{\"p\":{\"kind\":\"parity\",\"metrics\":[\"x\"],\n\"delta\":0.05}},\n" CELLS,
+        {HEAD "\"arms\":{\"p\":{\"kind\":\"parity\",\"metrics\":[\"agg_tok_s\"],\n\"delta\":0.05}},"
+              "\n" CELLS,
          "class, author and date", 3},
-        {HEAD "\"arms\":{\"p\":{\"kind\":\"parity\",\"metrics\":[\"x\"],\n\"delta\":" SIGNED(
+        {HEAD
+         "\"arms\":{\"p\":{\"kind\":\"parity\",\"metrics\":[\"agg_tok_s\"],\n\"delta\":" SIGNED(
              "1") "}},\n" CELLS,
          "above 0 and below 1", 3},
-        {HEAD "\"arms\":{\"p\":{\"kind\":\"parity\",\"metrics\":[\"x\"],\n\"delta\":" SIGNED(
+        {HEAD
+         "\"arms\":{\"p\":{\"kind\":\"parity\",\"metrics\":[\"agg_tok_s\"],\n\"delta\":" SIGNED(
              "0") "}},\n" CELLS,
          "above 0 and below 1", 3},
-        {HEAD "\"arms\":{\"p\":{\"kind\":\"parity\",\"metrics\":[\"x\"]}},\n" CELLS,
+        {HEAD "\"arms\":{\"p\":{\"kind\":\"parity\",\"metrics\":[\"agg_tok_s\"]}},\n" CELLS,
          "needs \"delta\"", 2},
         {HEAD "\"arms\":{\"p\":{\"kind\":\"party\"}},\n" CELLS, "no kind of arm", 2},
-        {HEAD "\"arms\":{\"s\":{\"kind\":\"self-regression\",\"metrics\":[\"x\"],\"baseline_"
-              "build\":\"v\","
-              "\"delta\":" SIGNED("0.1") "}},\n" CELLS,
+        {HEAD
+         "\"arms\":{\"s\":{\"kind\":\"self-regression\",\"metrics\":[\"agg_tok_s\"],\"baseline_"
+         "build\":\"v\","
+         "\"delta\":" SIGNED("0.1") "}},\n" CELLS,
          "needs \"baseline_author\"", 2},
         {HEAD "\"arms\":{\"m\":{\"kind\":\"memory\",\"delta\":" SIGNED("0.1") "}},\n" CELLS,
          "has no meaning", 2},
+        {HEAD "\"arms\":{\"p\":{\"kind\":\"parity\",\"metrics\":[\"agg_tok_s\",\n\"speed\"],"
+              "\"delta\":" SIGNED("0.1") "}},\n" CELLS,
+         "\"speed\" is no statistic", 3},
+        /* What has no bound cannot fail, so it may only report. */
+        {HEAD "\"arms\":{\"m\":{\"kind\":\"memory\"}},\n" CELLS, "needs \"reporting: true\"", 2},
+        {HEAD "\"arms\":{\"i\":{\"kind\":\"interference\"}},\n" CELLS, "needs \"reporting: true\"",
+         2},
+        {HEAD "\"arms\":{\"i\":{\"kind\":\"interference\",\"max_serialization_index\":" SIGNED(
+             "0") "}},\n" CELLS,
+         "above 0", 2},
+        {HEAD "\"arms\":{\"i\":{\"kind\":\"interference\",\"max_serialization_index\":" SIGNED(
+             "1.5") "}},\n" CELLS,
+         NULL, 0},
     };
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct matrix m;
