@@ -2,9 +2,11 @@
 #include <stdlib.h>
 
 #include "cli/cli.h"
+#include "cli/compare_foreign.h"
 #include "cli/keys.h"
 #include "codec/json_write.h"
 #include "gate/compare.h"
+#include "gate/foreign.h"
 
 struct compare_args {
     double margin;
@@ -138,6 +140,9 @@ static int run(struct cli *cli, void *args, const struct operands *o, struct err
     struct compare c = {0};
     struct buf text = BUF_INIT(BUF_ANY);
     int rc = -1;
+    for (int i = 0; i < o->n; i++)
+        if (foreign_is_file(o->v[i]))
+            return compare_foreign(cli, o->v[0], o->n > 1 ? o->v[1] : NULL, a->json, err);
     if (keys_load(&a->keys, a->trust, &keys, &how.keys_n, err) < 0)
         return -1;
     how.keys = keys;
@@ -158,15 +163,20 @@ out:
 const struct command cmd_compare = {
     .name = "compare",
     .summary = "the paired ratio of two lanes with its bounds; refuses what cannot be compared",
-    .usage = "DIR [COMPARATOR-DIR]",
+    .usage = "DIR|FILE [COMPARATOR]",
     .description =
         "Compares the two lanes of one receipt, or the subject of the first with the comparator of "
         "the second, replicate by replicate. Refused, with the field that is at fault: receipts "
         "that do not verify, join keys that differ or hold what nobody knows, unequal prompt work "
         "that was not declared.\n\n"
+        "Either may be the result file of another benchmark (vllm bench serve, SGLang's "
+        "bench_serving, AIPerf, GuideLLM), told by its shape. Such a comparison is marked "
+        "UNRECEIPTED in every line: nothing proves how its numbers were measured, there are no "
+        "bounds and no verdict, and a gate takes no such file.\n\n"
         "Exit code 0 PASS: not worse than the margin. 1 FAIL: worse beyond doubt. 3 INCONCLUSIVE "
-        "or INCOMPLETE. 4 refused.",
-    .examples = "tally compare demo-run\ntally compare run-a run-b --margin 0.02",
+        "or INCOMPLETE, and whatever is unreceipted. 4 refused.",
+    .examples = "tally compare demo-run\ntally compare run-a run-b --margin 0.02\n"
+                "tally compare run-a vllm-result.json",
     .options = options,
     .args_size = sizeof(struct compare_args),
     .operands_min = 1,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "codec/json.h"
+#include "gate/foreign.h"
 #include "ledger/ledger.h"
 #include "receipt/keys.h"
 #include "receipt/pairing.h"
@@ -118,6 +119,15 @@ static int load_one(struct gate_loaded *l, struct gate_receipt *r, const char *d
                     const struct gate_load_options *o, struct error *err)
 {
     *r = (struct gate_receipt){.path = dir};
+    if (foreign_is_file(dir)) {
+        error_set(err, ERROR_REFUSED,
+                  "a file is no run directory: it is unreceipted, and a gate "
+                  "takes evidence alone");
+        error_rule(err, "unreceipted");
+        error_remedy(err, "measure it with tally run; 'tally compare' puts other benchmarks' "
+                          "results beside it");
+        return error_at_file(err, dir);
+    }
     if (receipt_whole_read(&l->whole, dir, false, err) < 0)
         return -1;
     const struct run_record *run = l->whole.run;
