@@ -166,6 +166,7 @@ int run_inputs_lanes(struct run_inputs *in, const struct run_args *a, struct err
         lane->binary = for_role(&a->binaries, lane->role);
         o->commands[i].before = for_role(&a->before_lane, lane->role);
         o->commands[i].after = for_role(&a->after_lane, lane->role);
+        lane->weights = for_role(&a->weights, lane->role);
         lane->ca_file = a->ca_file;
         lane->insecure = a->insecure;
         if (find_secret(in, a, i, err) < 0)

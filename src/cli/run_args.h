@@ -19,7 +19,7 @@
 #define RUN_TEMPLATES_MAX 4
 
 struct run_args {
-    struct option_repeated lanes, hosts, builds, binaries, models, bearer_files;
+    struct option_repeated lanes, hosts, builds, binaries, weights, models, bearer_files;
     const char *ca_file;
     bool insecure;
     const char *tokenizer, *reference, *tokenizer_sha256, *count, *special_text;

@@ -16,6 +16,9 @@ const struct option run_options[] = {
     {"build", OPTION_REPEATED, A(builds), "ROLE=TEXT", .help = "the server's build, as declared"},
     {"binary", OPTION_REPEATED, A(binaries), "ROLE=FILE",
      .help = "the local server's binary: its digest goes into the receipt"},
+    {"weights", OPTION_REPEATED, A(weights), "[ROLE=]FILE",
+     .help = "the model's file as the server loads it (a GGUF, safetensors): its digest tells "
+             "whether both lanes serve the same weights"},
     {"bearer-file", OPTION_REPEATED, A(bearer_files), "[ROLE=]FILE",
      .help = "file that holds the server's key (or in the environment: TALLY_BEARER, "
              "TALLY_BEARER_SUBJECT, TALLY_BEARER_COMPARATOR)"},

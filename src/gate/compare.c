@@ -50,7 +50,8 @@ static const char *remedy_for(const char *field)
         const char *field, *remedy;
     } remedies[] = {
         {"host", "declare the machine of each lane: --host ROLE=LABEL"},
-        {"model", "declare that both lanes serve one model: --same-model NAME"},
+        {"model", "give each lane's --weights FILE, or declare that both serve one model: "
+                  "--same-model NAME"},
         {"vocabulary_sha256", "count both with the same tokenizer"},
         {"corpus_sha256", "measure both with the same corpus"},
         {"client_sha256", "measure both with the same build of tally"},

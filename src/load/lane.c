@@ -16,6 +16,21 @@ void load_lane_speak(struct load_lane *lane, const struct wire_protocol *protoco
     lane->record.path = protocol->path;
 }
 
+/* The digest of a local file that was named; nothing where none was. */
+static int digest(struct load_lane *lane, const char *path, const char **out, struct error *err)
+{
+    char *hex;
+    if (!path)
+        return 0;
+    hex = arena_alloc(&lane->arena, SHA256_HEX);
+    if (!hex)
+        return error_no_memory(err);
+    if (sha256_file_hex(hex, path, err) < 0)
+        return -1;
+    *out = hex;
+    return 0;
+}
+
 int load_lane_init(struct load_lane *lane, const struct load_lane_options *options,
                    const struct run_plan *plan, struct error *err)
 {
@@ -45,15 +60,10 @@ int load_lane_init(struct load_lane *lane, const struct load_lane_options *optio
         .model = options->model,
         .build = options->build,
     };
-    if (options->binary) {
-        char *hex = arena_alloc(&lane->arena, SHA256_HEX);
-        if (!hex || sha256_file_hex(hex, options->binary, err) < 0) {
-            if (!hex)
-                error_no_memory(err);
-            load_lane_release(lane);
-            return error_wrap(err, "lane %s", options->role);
-        }
-        lane->record.build_sha256 = hex;
+    if (digest(lane, options->binary, &lane->record.build_sha256, err) < 0 ||
+        digest(lane, options->weights, &lane->record.weights_sha256, err) < 0) {
+        load_lane_release(lane);
+        return error_wrap(err, "lane %s", options->role);
     }
     return 0;
 }

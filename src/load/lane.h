@@ -26,11 +26,12 @@
 /* As declared by the user; strings are borrowed for the whole run. */
 struct load_lane_options {
     const char *role, *url;
-    const char *model;  /* NULL: the only one the server lists */
-    const char *host;   /* label of the machine; NULL */
-    const char *build;  /* as declared; NULL */
-    const char *binary; /* path of the local server binary, to be digested; NULL */
-    const char *bearer; /* secret; NULL */
+    const char *model;   /* NULL: the only one the server lists */
+    const char *host;    /* label of the machine; NULL */
+    const char *build;   /* as declared; NULL */
+    const char *binary;  /* path of the local server binary, to be digested; NULL */
+    const char *weights; /* path of the model's file, to be digested; NULL */
+    const char *bearer;  /* secret; NULL */
     bool insecure;
     const char *ca_file; /* NULL */
 };

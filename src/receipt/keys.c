@@ -132,6 +132,19 @@ static void write_window(const struct run_plan *p, struct json_writer *w)
     key_ms(w, "timeout_ms", p->timeout_ns);
 }
 
+/* A model that is declared the same is the same whatever the files; else its weights tell. What was
+ * declared cannot pass for a digest. */
+static void key_model(struct json_writer *w, const char *declared, const char *weights)
+{
+    struct buf text = BUF_INIT(BUF_ANY);
+    if (declared)
+        buf_addf(&text, "declared %s", declared);
+    else if (weights)
+        buf_addf(&text, "sha256 %s", weights);
+    key_text(w, "model", text.p);
+    buf_release(&text);
+}
+
 int keys_write_join(const struct run_record *run, size_t lane, struct metrics_band *const *metrics,
                     const char *program_sha256, struct json_writer *w, struct error *err)
 {
@@ -143,7 +156,7 @@ int keys_write_join(const struct run_record *run, size_t lane, struct metrics_ba
     key_text(w, "host", run->lanes[lane].host);
     key_text(w, "corpus_sha256", p->corpus_sha256);
     key_text(w, "request_sha256", request);
-    key_text(w, "model", p->same_model ? p->same_model : run->lanes[lane].weights_sha256);
+    key_model(w, p->same_model, run->lanes[lane].weights_sha256);
     key_text(w, "method", form_method_name(p->method));
     key_text(w, "special_text", p->special_text);
     key_text(w, "vocabulary_sha256", p->vocabulary_sha256);

@@ -274,6 +274,59 @@ static void a_margin_is_a_share(void **state)
     }
 }
 
+#define A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
+#define B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"
+
+/* argc picks the case: what is declared, and each lane's weights. */
+static const struct {
+    const char *declared, *subject, *comparator;
+    const char *said; /* NULL: compared */
+} weights[] = {
+    {NULL, A, A, NULL},
+    {NULL, A, B, "\"model\" of the join key differs"},
+    {NULL, A, NULL, "\"model\" of the join key is not known"},
+    {NULL, NULL, NULL, "\"model\" of the join key is not known"},
+    {"tiny", A, B, NULL}, /* a GGUF and the safetensors that it was made of */
+    {"tiny", NULL, NULL, NULL},
+};
+
+static void with_weights(struct make *m, struct run_plan *p, struct run_lane *lanes)
+{
+    p->same_model = weights[m->argc].declared;
+    lanes[0].weights_sha256 = weights[m->argc].subject;
+    lanes[1].weights_sha256 = weights[m->argc].comparator;
+}
+
+static void weights_are_equal_or_declared_so(void **state)
+{
+    static const char *const argv[sizeof weights / sizeof weights[0]] = {"a", "b", "c",
+                                                                         "d", "e", "f"};
+    (void)state;
+    for (size_t i = 0; i < sizeof weights / sizeof weights[0]; i++) {
+        struct make m;
+        struct compare c;
+        struct error err = {0};
+        make_init(&m);
+        m.bands_n = 1;
+        m.argv = argv;
+        m.argc = i;
+        m.change_plan = with_weights;
+        make_run(&m);
+        if (weights[i].said) {
+            expect_refused(&m, &five_percent, "join_key", weights[i].said);
+        } else {
+            if (compare_dirs(&c, m.dir, NULL, &five_percent, &err) < 0)
+                fail_msg("case %zu: %s", i, err.message);
+            compare_release(&c);
+        }
+        /* Both digests stand in the receipt, whatever was declared. */
+        struct str text = make_read(&m, RECEIPT_NAME);
+        if (weights[i].comparator)
+            assert_true(str_find(text, str_of(weights[i].comparator)) != STR_NONE);
+        make_release(&m);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -287,6 +340,7 @@ int main(void)
         cmocka_unit_test(two_receipts),
         cmocka_unit_test(what_does_not_verify_is_not_compared),
         cmocka_unit_test(a_margin_is_a_share),
+        cmocka_unit_test(weights_are_equal_or_declared_so),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
