@@ -1,12 +1,13 @@
 /* tally selftest: proves that verifying, comparing and gating can fail. */
 #include "base/file.h"
 #include "cli/cli.h"
+#include "cli/selftest_live.h"
 #include "cli/temp_dir.h"
 #include "gate/selftest.h"
 
 struct selftest_args {
-    const char *tokenizer, *corpus;
-    bool count;
+    const char *tokenizer, *corpus, *sim;
+    bool count, no_live;
 };
 
 static const struct option options[] = {
@@ -14,6 +15,10 @@ static const struct option options[] = {
      .help = "with --corpus: count with this tokenizer, not with a small one made for the purpose"},
     {"corpus", OPTION_STRING, OFFSET(struct selftest_args, corpus), "FILE", NULL,
      .help = "prompts, as 'tally corpus make' writes them"},
+    {"sim", OPTION_STRING, OFFSET(struct selftest_args, sim), "FILE", NULL,
+     .help = "the tally-sim to measure (default: the one beside this program, or in PATH)"},
+    {"no-live", OPTION_FLAG, OFFSET(struct selftest_args, no_live), NULL, NULL,
+     .help = "measure nothing: leave out what needs a simulated server"},
     {"count", OPTION_FLAG, OFFSET(struct selftest_args, count), NULL, NULL,
      .help = "end with a line of counts, as a run of tests does"},
     OPTIONS_END,
@@ -67,7 +72,8 @@ static int run(struct cli *cli, void *args, const struct operands *o, struct err
     if (temp_dir_make(&dir, "tally-selftest", err) < 0)
         return -1;
     how.root = dir.p;
-    if (selftest_run(&t, &how, err) == 0)
+    const struct live_options live = {.root = dir.p, .sim = a->sim, .client = how.client};
+    if (selftest_run(&t, &how, err) == 0 && (a->no_live || selftest_live(&t, &live, err) == 0))
         rc = print(cli, &t, a->count);
     temp_dir_remove(&dir);
     return rc;
@@ -76,11 +82,14 @@ static int run(struct cli *cli, void *args, const struct operands *o, struct err
 const struct command cmd_selftest = {
     .name = "selftest",
     .summary = "prove that verify, compare and gate can fail: every rule, by what must turn it red",
-    .usage = "[--tokenizer FILE --corpus FILE]",
+    .usage = "[--tokenizer FILE --corpus FILE] [--no-live]",
     .description =
         "Writes receipts with the code that really writes them, checks that they stand, and then "
         "applies every registered mutation, one at a time: each must turn exactly its rule red "
-        "among whatever else it breaks, and what nobody touched must stay green.\n\n"
+        "among whatever else it breaks, and what nobody touched must stay green. Last it measures "
+        "two simulated servers, of which one is slow, serves one request at a time, or says one "
+        "token over and over; a machine too busy for that is said to be, and nothing is "
+        "claimed.\n\n"
         "Exit code 0 when every mutation was seen; 1 when one survived, when a rule has no "
         "mutation, or when something was red that nobody touched.",
     .options = options,

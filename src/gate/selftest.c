@@ -121,12 +121,13 @@ struct counting {
     struct corpus_token_counter counter;
 };
 
-static int name_files(struct counting *c, const struct selftest_options *o, struct error *err)
+static int name_files(struct counting *c, const struct selftest_options *o, bool given,
+                      struct error *err)
 {
-    if (!o->tokenizer)
-        return path_join(&c->tokenizer_path, o->root, "tokenizer.json", err) < 0
+    if (!given)
+        return path_join(&c->tokenizer_path, o->root, SELFTEST_TOKENIZER, err) < 0
                    ? -1
-                   : path_join(&c->corpus_path, o->root, "corpus.jsonl", err);
+                   : path_join(&c->corpus_path, o->root, SELFTEST_CORPUS, err);
     buf_adds(&c->tokenizer_path, o->tokenizer);
     buf_adds(&c->corpus_path, o->corpus);
     return buf_check(&c->corpus_path, "a path", err);
@@ -158,15 +159,18 @@ static int write_corpus(const struct counting *c, struct error *err)
     return status;
 }
 
-static int open_counting(struct counting *c, const struct selftest_options *o, struct error *err)
+/* given: the files that were named; else ours, which are written first. */
+static int open_counting(struct counting *c, const struct selftest_options *o, bool given,
+                         struct error *err)
 {
     const struct tokenizer_options how = {0};
-    if (name_files(c, o, err) < 0 || (!o->tokenizer && write_tokenizer(c, err) < 0) ||
+    *c = (struct counting){.tokenizer_path = BUF_INIT(FILE_PATH_MAX),
+                           .corpus_path = BUF_INIT(FILE_PATH_MAX)};
+    if (name_files(c, o, given, err) < 0 || (!given && write_tokenizer(c, err) < 0) ||
         tokenizer_open(&c->tokenizer, c->tokenizer_path.p, &how, err) < 0)
         return -1;
     corpus_counter_init(&c->counter, c->tokenizer, "parsed");
-    if ((!o->tokenizer && write_corpus(c, err) < 0) ||
-        corpus_read(&c->corpus, c->corpus_path.p, err) < 0)
+    if ((!given && write_corpus(c, err) < 0) || corpus_read(&c->corpus, c->corpus_path.p, err) < 0)
         return -1;
     c->has_corpus = true;
     return 0;
@@ -183,16 +187,22 @@ static void close_counting(struct counting *c)
 
 int selftest_run(struct selftest *t, const struct selftest_options *o, struct error *err)
 {
-    struct counting c = {.tokenizer_path = BUF_INIT(FILE_PATH_MAX),
-                         .corpus_path = BUF_INIT(FILE_PATH_MAX)};
-    int status = -1;
+    struct counting ours, theirs = {0};
+    int status = open_counting(&ours, o, false, err);
     *t = (struct selftest){0};
-    if (open_counting(&c, o, err) == 0) {
-        const struct suite_counting with = {c.tokenizer_path.p, c.corpus_path.p, &c.corpus,
-                                            &c.counter};
-        if (suite_verify(t, o, &with, err) == 0 && suite_compare(t, o, err) == 0)
-            status = suite_gate(t, o, err);
+    if (status == 0 && o->tokenizer)
+        status = open_counting(&theirs, o, true, err);
+    if (status == 0) {
+        struct counting *c = o->tokenizer ? &theirs : &ours;
+        const struct suite_counting with = {c->tokenizer_path.p, c->corpus_path.p, &c->corpus,
+                                            &c->counter};
+        status = suite_verify(t, o, &with, err);
     }
-    close_counting(&c);
+    if (status == 0)
+        status = suite_compare(t, o, err);
+    if (status == 0)
+        status = suite_gate(t, o, err);
+    close_counting(&ours);
+    close_counting(&theirs);
     return status;
 }

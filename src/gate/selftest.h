@@ -22,6 +22,9 @@
 #include "receipt/receipt.h"
 
 #define SELFTEST_RESULTS_MAX 256
+/* What is written below root to count with: always, also where others were given. */
+#define SELFTEST_TOKENIZER "tokenizer.json"
+#define SELFTEST_CORPUS "corpus.jsonl"
 
 struct selftest_options {
     const char *root; /* a directory of its own; removing it afterwards is the caller's */
