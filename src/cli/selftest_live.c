@@ -20,8 +20,8 @@
 struct scenario {
     const char *rule, *mutation; /* rule "": nothing is wrong, the gate must be green */
     enum gate_rule red;
-    const char *fault;   /* of the subject; NULL */
-    int slower;          /* the subject's decode step, times */
+    const char *fault; /* of the subject; NULL */
+    int slower;        /* the subject's decode step, times */
     int32_t replicates;
     int64_t max_tokens, requests;
     enum gate_phase phase;
@@ -30,19 +30,19 @@ struct scenario {
 };
 
 #define BY "class: policy, author: self-test, date: 2026-12-01}"
-#define COMPARING                                                      \
-    "  parity:\n"                                                      \
-    "    kind: parity\n"                                               \
-    "    metrics: [agg_tok_s, tpot_ms.p50]\n"                          \
-    "    delta: {value: 0.5, " BY "\n"                                 \
-    "  interference:\n"                                                \
-    "    kind: interference\n"                                         \
+#define COMPARING                             \
+    "  parity:\n"                             \
+    "    kind: parity\n"                      \
+    "    metrics: [agg_tok_s, tpot_ms.p50]\n" \
+    "    delta: {value: 0.5, " BY "\n"        \
+    "  interference:\n"                       \
+    "    kind: interference\n"                \
     "    max_serialization_index: {value: 2, " BY "\n"
-#define INTEGRITY                                                      \
-    "  integrity:\n"                                                   \
-    "    kind: integrity\n"                                            \
-    "    max_error_share: {value: 0, " BY "\n"                         \
-    "    max_drain_share: {value: 1, " BY "\n"                         \
+#define INTEGRITY                              \
+    "  integrity:\n"                           \
+    "    kind: integrity\n"                    \
+    "    max_error_share: {value: 0, " BY "\n" \
+    "    max_drain_share: {value: 1, " BY "\n" \
     "    max_age_days: {value: 1, " BY "\n"
 
 static const struct scenario scenarios[] = {
@@ -74,11 +74,24 @@ static int start_sim(struct live *l, struct sim_process *sim, int decode_ms, int
     char decode[32], rate[32];
     snprintf(decode, sizeof decode, "%dms", decode_ms);
     snprintf(rate, sizeof rate, "%d", prefill);
-    const char *argv[] = {"tally-sim",       "--profile",      "vllm",    "--tokenizer",
-                          l->tokenizer_path, "--model",        "tiny",    "--port",
-                          "0",               "--decode-base",  decode,    "--decode-per-seq",
-                          "0ms",             "--prefill-rate", rate,      fault ? "--fault" : NULL,
-                          fault,             NULL};
+    const char *argv[] = {"tally-sim",
+                          "--profile",
+                          "vllm",
+                          "--tokenizer",
+                          l->tokenizer_path,
+                          "--model",
+                          "tiny",
+                          "--port",
+                          "0",
+                          "--decode-base",
+                          decode,
+                          "--decode-per-seq",
+                          "0ms",
+                          "--prefill-rate",
+                          rate,
+                          fault ? "--fault" : NULL,
+                          fault,
+                          NULL};
     return sim_process_start(sim, l->sim.p, argv, err);
 }
 
@@ -197,8 +210,8 @@ static int try_once(struct live *l, const struct scenario *s, int slowness, enum
     return status;
 }
 
-/* A busy machine may make equal servers unequal, or drown a difference: servers are slowed and it is
- * tried again. What is red for the wrong reason every time is not red. */
+/* A busy machine may make equal servers unequal, or drown a difference: servers are slowed and it
+ * is tried again. What is red for the wrong reason every time is not red. */
 static int run_scenario(struct live *l, const struct scenario *s, struct selftest *t,
                         struct error *err)
 {
@@ -213,7 +226,7 @@ static int run_scenario(struct live *l, const struct scenario *s, struct selftes
     enum selftest_outcome bad = s->rule[0] ? SELFTEST_SURVIVED : SELFTEST_NOT_GREEN;
     enum selftest_outcome good = s->rule[0] ? SELFTEST_RED : SELFTEST_GREEN;
     selftest_add(t, "live", s->rule, s->mutation,
-                 out == AS_WANTED ? good
+                 out == AS_WANTED  ? good
                  : out == TOO_BUSY ? SELFTEST_NOT_TRIED
                                    : bad,
                  said);

@@ -6,8 +6,8 @@
  *     if (selftest_live(&t, &o, err) < 0) ...      // adds results of the suite "live"
  *
  * Each try takes a few seconds. Where this machine is so busy that the client saturates, servers
- * are slowed and it is tried again, LIVE_TRIES times; then the result is SELFTEST_NOT_TRIED: a limit
- * is never weakened. Without a tally-sim nothing is tried.
+ * are slowed and it is tried again, LIVE_TRIES times; then the result is SELFTEST_NOT_TRIED: a
+ * limit is never weakened. Without a tally-sim nothing is tried.
  */
 #ifndef TALLY_CLI_SELFTEST_LIVE_H
 #define TALLY_CLI_SELFTEST_LIVE_H
