@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "codec/json_plain.h"
 #include "codec/json_stream.h"
 #include "record/sample_reader.h"
 #include "record/sample_shape.h"
@@ -297,10 +298,15 @@ int sample_reader_text(struct sample_reader *r, struct str line, struct sample *
         .start_array = start_array,
         .end_array = end_array,
     };
+    struct error ignored = {0};
     start(r, arena);
     if (line.n > SAMPLE_LINE_MAX)
         return error_set(err, ERROR_LIMIT, "a sample of more than the limit of %zu bytes",
                          SAMPLE_LINE_MAX);
+    /* Lines as we write them go the short way; any other, and any fault, is read again. */
+    if (json_plain(&events, r, line, DEPTH_MAX) && finish(r, s, &ignored) == 0)
+        return 0;
+    start(r, arena);
     r->stream = json_stream_new(&events, r, DEPTH_MAX);
     if (!r->stream)
         return error_no_memory(err);

@@ -19,7 +19,6 @@ struct work {
     struct place *sorted;
     uint32_t *rank_of; /* slot -> rank from 0 */
     uint32_t *counts;  /* how often each rank was drawn */
-    uint32_t *blocks;  /* the same, summed over BLOCK ranks */
     size_t blocks_n;
     struct random *generators;
     int64_t *medians;
@@ -39,7 +38,6 @@ static void release(struct work *w)
     free(w->sorted);
     free(w->rank_of);
     free(w->counts);
-    free(w->blocks);
     free(w->generators);
     free(w->medians);
 }
@@ -51,10 +49,9 @@ static int prepare(struct work *w, const struct bootstrap_stratum *strata, size_
     w->sorted = malloc(w->total * sizeof *w->sorted);
     w->rank_of = malloc(w->total * sizeof *w->rank_of);
     w->counts = calloc(w->blocks_n * BLOCK, sizeof *w->counts);
-    w->blocks = calloc(w->blocks_n, sizeof *w->blocks);
     w->generators = calloc(n, sizeof *w->generators);
     w->medians = malloc(resamples * sizeof *w->medians);
-    if (!w->sorted || !w->rank_of || !w->counts || !w->blocks || !w->generators || !w->medians)
+    if (!w->sorted || !w->rank_of || !w->counts || !w->generators || !w->medians)
         return error_no_memory(err);
     uint32_t slot = 0;
     for (size_t s = 0; s < n; s++) {
@@ -68,32 +65,66 @@ static int prepare(struct work *w, const struct bootstrap_stratum *strata, size_
     return 0;
 }
 
+/* The draws of one stratum, from the one numbered `from` on. */
+static void draw(struct work *w, size_t stratum, const uint32_t *rank_of, uint32_t many,
+                 uint32_t from)
+{
+    struct random r = w->generators[stratum];
+    uint32_t *counts = w->counts;
+    for (uint32_t i = from; i < many; i++)
+        counts[rank_of[random_below(&r, many)]]++;
+    w->generators[stratum] = r;
+}
+
+/* Each stratum has a generator of its own, and one number waits for the one before it alone: two
+ * strata side by side take hardly longer than one. */
+static void draw_two(struct work *w, size_t stratum, const uint32_t *rank_of, uint32_t many,
+                     uint32_t other)
+{
+    const uint32_t *other_rank_of = rank_of + many;
+    struct random r = w->generators[stratum], q = w->generators[stratum + 1];
+    uint32_t *counts = w->counts;
+    uint32_t both = many < other ? many : other;
+    for (uint32_t i = 0; i < both; i++) {
+        uint32_t a = rank_of[random_below(&r, many)];
+        uint32_t b = other_rank_of[random_below(&q, other)];
+        counts[a]++;
+        counts[b]++;
+    }
+    w->generators[stratum] = r;
+    w->generators[stratum + 1] = q;
+    draw(w, stratum, rank_of, many, both);
+    draw(w, stratum + 1, other_rank_of, other, both);
+}
+
 /* Draws a whole resample and counts how often each rank came. */
 static void resample(struct work *w, const struct bootstrap_stratum *strata, size_t n)
 {
     const uint32_t *rank_of = w->rank_of;
-    uint32_t *counts = w->counts, *blocks = w->blocks;
-    memset(counts, 0, w->blocks_n * BLOCK * sizeof *counts);
-    memset(blocks, 0, w->blocks_n * sizeof *blocks);
-    for (size_t s = 0; s < n; s++) {
-        struct random r = w->generators[s];
-        uint32_t many = (uint32_t)strata[s].n;
-        for (uint32_t i = 0; i < many; i++) {
-            uint32_t rank = rank_of[random_below(&r, many)];
-            counts[rank]++;
-            blocks[rank / BLOCK]++;
-        }
-        w->generators[s] = r;
-        rank_of += many;
+    size_t s = 0;
+    memset(w->counts, 0, w->blocks_n * BLOCK * sizeof *w->counts);
+    for (; s + 1 < n; s += 2) {
+        draw_two(w, s, rank_of, (uint32_t)strata[s].n, (uint32_t)strata[s + 1].n);
+        rank_of += strata[s].n + strata[s + 1].n;
     }
+    if (s < n)
+        draw(w, s, rank_of, (uint32_t)strata[s].n, 0);
+}
+
+static uint32_t block_sum(const uint32_t counts[BLOCK])
+{
+    uint32_t sum = 0;
+    for (size_t i = 0; i < BLOCK; i++)
+        sum += counts[i];
+    return sum;
 }
 
 static int64_t resampled_median(struct work *w, const struct bootstrap_stratum *strata, size_t n)
 {
     size_t wanted = stats_rank(w->total, 50), below = 0, block = 0;
     resample(w, strata, n);
-    while (below + w->blocks[block] < wanted)
-        below += w->blocks[block++];
+    for (uint32_t in; (in = block_sum(&w->counts[block * BLOCK])) + below < wanted; block++)
+        below += in;
     size_t rank = block * BLOCK;
     while (below + w->counts[rank] < wanted)
         below += w->counts[rank++];
