@@ -1,9 +1,12 @@
 #include "ledger/store.h"
 
+#include <errno.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 
@@ -48,12 +51,24 @@ struct store {
     char path[ERROR_FILE_MAX];
 };
 
+/* SQLite does not say what kept it from opening a file; 0 where nothing did that can be seen. */
+static int system_reason(const struct store *s)
+{
+    int said = s->db ? sqlite3_system_errno(s->db) : 0;
+    errno = 0;
+    if (access(s->path, W_OK) < 0 && errno != ENOENT)
+        return errno;
+    return said == ENOENT ? 0 : said;
+}
+
 static int fail(struct store *s, const char *doing, struct error *err)
 {
     int code = s->db ? sqlite3_errcode(s->db) & 0xff : SQLITE_NOMEM;
     const char *said = s->db ? sqlite3_errmsg(s->db) : "out of memory";
     enum error_kind kind = code == SQLITE_NOTADB || code == SQLITE_CORRUPT ? ERROR_INPUT : ERROR_IO;
-    error_set(err, kind, "cannot %s the ledger: %s", doing, said);
+    int why = code == SQLITE_CANTOPEN || code == SQLITE_READONLY ? system_reason(s) : 0;
+    error_set(err, kind, "cannot %s the ledger: %s%s%s%s", doing, said, why ? " (" : "",
+              why ? strerror(why) : "", why ? ")" : "");
     if (code == SQLITE_NOTADB)
         error_remedy(err, "name a ledger made by tally, or a path where none is yet");
     else if (code == SQLITE_CORRUPT)
@@ -139,6 +154,58 @@ static int check_version(struct store *s, enum ledger_mode mode, struct error *e
     return migrate_from(s, version, err);
 }
 
+static bool has_bytes(const char *path, const char *suffix)
+{
+    char name[ERROR_FILE_MAX + 8];
+    struct stat st;
+    snprintf(name, sizeof name, "%s%s", path, suffix);
+    return stat(name, &st) == 0 && st.st_size > 0;
+}
+
+/* "file:PATH?immutable=1", with the bytes that mean something in a URI escaped. */
+static int still_uri(const char *path, struct buf *uri, struct error *err)
+{
+    buf_adds(uri, "file:");
+    for (; *path; path++)
+        if (*path == '%' || *path == '?' || *path == '#')
+            buf_addf(uri, "%%%02X", (unsigned char)*path);
+        else
+            buf_addc(uri, *path);
+    buf_adds(uri, "?immutable=1");
+    return buf_check(uri, "a path", err);
+}
+
+/* A write-ahead log needs a file of its own beside the ledger even to be read, which a read-only
+ * disk has no place for. Where there is none to be read, the file alone is the whole ledger, and on
+ * such a disk nobody changes it. */
+static int open_still(struct store *s, struct error *err)
+{
+    struct buf uri = BUF_INIT(4 * ERROR_FILE_MAX);
+    int status = 0;
+    bool readable = sqlite3_exec(s->db, "PRAGMA user_version", NULL, NULL, NULL) == SQLITE_OK;
+    errno = 0;
+    if (readable || (sqlite3_errcode(s->db) & 0xff) != SQLITE_CANTOPEN ||
+        access(s->path, W_OK) == 0 || errno != EROFS)
+        return 0; /* whoever asks next says what is wrong */
+    if (has_bytes(s->path, "-wal")) {
+        error_set(err, ERROR_IO,
+                  "the ledger's last links stand in %.200s-wal, which cannot be read "
+                  "on a read-only disk",
+                  s->path);
+        error_remedy(err, "copy both files to a disk that can be written");
+        return error_at_file(err, s->path);
+    }
+    sqlite3_close(s->db);
+    s->db = NULL;
+    if (still_uri(s->path, &uri, err) < 0)
+        status = -1;
+    else if (sqlite3_open_v2(uri.p, &s->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL) !=
+             SQLITE_OK)
+        status = fail(s, "open", err);
+    buf_release(&uri);
+    return status;
+}
+
 int store_open(struct store **out, const char *path, enum ledger_mode mode, struct error *err)
 {
     struct store *s = calloc(1, sizeof *s);
@@ -158,6 +225,8 @@ int store_open(struct store **out, const char *path, enum ledger_mode mode, stru
         fail(s, "open", err);
         goto failed;
     }
+    if (mode == LEDGER_READ && open_still(s, err) < 0)
+        goto failed;
     sqlite3_extended_result_codes(s->db, 1);
     sqlite3_busy_timeout(s->db, LEDGER_BUSY_MS);
     if (mode == LEDGER_WRITE && exec(s, "PRAGMA journal_mode = WAL", "open", err) < 0)
