@@ -103,6 +103,18 @@ static int look_up(struct gate_loaded *l, struct gate_receipt *r, struct ledger 
     return 0;
 }
 
+/* Of a directory whose content cannot be read no cell can be told: the gate refuses it as a whole.
+ * A disk that cannot be read is another matter. */
+static int unreadable(const char *dir, struct error *err)
+{
+    if (err->kind == ERROR_IO || err->kind == ERROR_MEMORY)
+        return -1;
+    err->kind = ERROR_REFUSED;
+    if (!err->rule[0])
+        error_rule(err, "verify");
+    return error_remedy(err, "'tally verify %s' names every rule that is broken", dir);
+}
+
 /* What the receipt states; whether it is true is verify's business. */
 static void find_join(struct gate_loaded *l, struct gate_receipt *r)
 {
@@ -129,7 +141,7 @@ static int load_one(struct gate_loaded *l, struct gate_receipt *r, const char *d
         return error_at_file(err, dir);
     }
     if (receipt_whole_read(&l->whole, dir, false, err) < 0)
-        return -1;
+        return unreadable(dir, err);
     const struct run_record *run = l->whole.run;
     l->bands = calloc(run->bands_n + 1, sizeof *l->bands);
     if (!l->bands)
