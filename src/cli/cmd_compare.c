@@ -30,7 +30,7 @@ static const struct option options[] = {
     OPTIONS_END,
 };
 
-static void put_row(struct buf *out, const struct compare_row *r)
+static void put_row(struct buf *out, const struct compare *c, const struct compare_row *r)
 {
     buf_addf(out, "%5d  %-15s", (int)r->band, r->metric);
     if (r->has_ratio)
@@ -41,7 +41,7 @@ static void put_row(struct buf *out, const struct compare_row *r)
         buf_addf(out, "%9.4f%9.4f%8.1f %%", r->lower, r->upper, 100 * r->mde);
     else
         buf_addf(out, "%9s%9s%10s", "-", "-", "-");
-    buf_addf(out, "%4zu  %s\n", r->n, status_name(r->status));
+    buf_addf(out, "%4zu  %s%s\n", r->n, status_name(r->status), c->caveat ? ", UNEQUAL WORK" : "");
     if (r->status != STATUS_PASS && r->why[0])
         buf_addf(out, "%22s%s\n", "", r->why);
 }
@@ -52,7 +52,7 @@ static void put_text(struct buf *out, const struct compare *c)
     buf_addf(out, "margin      %g: passes when L >= ln(1 - margin)\n\n", c->margin);
     buf_adds(out, "    c  metric             ratio        L        U       mde   n  verdict\n");
     for (size_t i = 0; i < c->rows_n; i++)
-        put_row(out, &c->rows[i]);
+        put_row(out, c, &c->rows[i]);
     buf_addc(out, '\n');
     for (size_t i = 0; i < c->bands_n; i++)
         if (c->bands[i].has_serialization)
