@@ -15,13 +15,15 @@
 #include "gate/judge.h"
 #include "gate/load.h"
 #include "gate/matrix.h"
+#include "receipt/read.h"
 #include "receipt/receipt.h"
 #include "report/gate_text.h"
 
 #define MATRIX_ARENA ((size_t)64 << 20)
 
 struct gate_args {
-    const char *phase, *ledger, *trust, *format, *baseline, *baseline_ref, *build, *now;
+    const char *phase, *ledger, *trust, *format, *baseline, *baseline_ref, *baseline_matrix, *build,
+        *now;
     struct option_repeated keys;
 };
 
@@ -109,6 +111,14 @@ static int print_verdict(struct cli *cli, const struct gate_args *a, const char 
     return rc;
 }
 
+static int read_matrix(struct matrix *m, const char *path, struct arena *arena, struct error *err)
+{
+    const struct json *doc;
+    if (yaml_parse_file(&doc, path, &JSON_LIMITS_DEFAULT, arena, err) < 0)
+        return -1;
+    return matrix_read(m, doc, arena, err) < 0 ? error_at_file(err, path) : 0;
+}
+
 static int run(struct cli *cli, void *args, const struct operands *o, struct error *err)
 {
     const struct gate_args *a = args;
@@ -121,16 +131,15 @@ static int run(struct cli *cli, void *args, const struct operands *o, struct err
                             .build = a->build};
     struct gate_verdict verdict;
     struct arena arena;
-    struct matrix matrix;
-    const struct json *doc;
+    struct matrix matrix, before_matrix;
     int rc = -1;
     arena_init(&arena, MATRIX_ARENA);
-    if (when(a, &in.now_ns, err) < 0 ||
-        yaml_parse_file(&doc, o->v[0], &JSON_LIMITS_DEFAULT, &arena, err) < 0)
+    if (when(a, &in.now_ns, err) < 0 || read_matrix(&matrix, o->v[0], &arena, err) < 0)
         goto out;
-    if (matrix_read(&matrix, doc, &arena, err) < 0) {
-        error_at_file(err, o->v[0]);
-        goto out;
+    if (a->baseline_matrix) {
+        if (read_matrix(&before_matrix, a->baseline_matrix, &arena, err) < 0)
+            goto out;
+        in.before = &before_matrix;
     }
     if (keys_load(&a->keys, a->trust, &keys, &load.keys_n, err) < 0)
         goto out;
@@ -179,6 +188,8 @@ static const struct option options[] = {
      .help = "a folder of earlier run directories: what ratchets are held against"},
     {"baseline-ref", OPTION_STRING, OFFSET(struct gate_args, baseline_ref), "REF:DIR", NULL,
      .help = "the same, as the folder was at a git ref, such as origin/main:perf/runs"},
+    {"baseline-matrix", OPTION_STRING, OFFSET(struct gate_args, baseline_matrix), "FILE", NULL,
+     .help = "the matrix as it was: no number of class ratchet may be looser, or gone"},
     {"build", OPTION_STRING, OFFSET(struct gate_args, build), "BUILD", NULL,
      .help = "the build that the receipts must be of, such as the commit to release"},
     {"format", OPTION_STRING, OFFSET(struct gate_args, format), "NAME", "text",
@@ -229,13 +240,37 @@ struct init_args {
     struct option_list bands;
 };
 
-static int run_init(struct cli *cli, void *args, const struct operands *o, struct error *err)
+/* The lanes at hand: what the subject of a run is called, and how it was loaded. */
+static int names_of_run(struct init_args *a, const char *dir, struct receipt_read *r,
+                        struct error *err)
 {
-    const struct init_args *a = args;
+    if (receipt_read_dir(r, dir, err) < 0)
+        return error_at_file(err, dir);
+    const struct run_lane *lane = &r->run.lanes[0];
+    if (!lane->host || !lane->model) {
+        error_set(err, ERROR_REFUSED,
+                  "this run does not say %s of its subject, and no cell can be "
+                  "told without",
+                  lane->host ? "the model" : "the machine");
+        error_rule(err, "known_cell");
+        error_remedy(err, "run with --host subject=LABEL, or give --host and --model here");
+        receipt_read_release(r);
+        return error_at_file(err, dir);
+    }
+    a->host = lane->host;
+    a->model = lane->model;
+    a->workload = r->run.plan.protocol;
+    a->bands.n = 0;
+    for (size_t i = 0; i < r->run.plan.bands_n && i < OPTION_ITEMS_MAX; i++)
+        a->bands.v[a->bands.n++] = r->run.plan.bands[i];
+    return 0;
+}
+
+static int write_matrix(struct cli *cli, const struct init_args *a, struct error *err)
+{
     struct buf text = BUF_INIT(65536), bands = BUF_INIT(1024);
     char today[CLOCK_UTC_TEXT];
     int rc = -1;
-    (void)o;
     clock_format_utc(today, clock_real_ns());
     for (size_t i = 0; i < a->bands.n; i++)
         buf_addf(&bands, "%s%lld", i ? ", " : "", (long long)a->bands.v[i]);
@@ -264,6 +299,18 @@ out:
     return rc;
 }
 
+static int run_init(struct cli *cli, void *args, const struct operands *o, struct error *err)
+{
+    struct init_args *a = args;
+    struct receipt_read r = {0};
+    if (o->n > 0 && names_of_run(a, o->v[0], &r, err) < 0)
+        return -1;
+    int rc = write_matrix(cli, a, err);
+    if (o->n > 0)
+        receipt_read_release(&r);
+    return rc;
+}
+
 static const struct option init_options[] = {
     {"host", OPTION_STRING, OFFSET(struct init_args, host), "LABEL", "lab-a",
      .help = "label of the machine, as runs declare it"},
@@ -283,11 +330,14 @@ static const struct option init_options[] = {
 static const struct command cmd_init = {
     .name = "init",
     .summary = "write a commented matrix to start from",
-    .usage = "[--host LABEL] [--model NAME] [-o FILE]",
-    .examples = "tally gate init --host lab-a --model tiny --author 'N. N.'\n",
+    .usage = "[RUN] [--host LABEL] [--model NAME] [-o FILE]",
+    .description =
+        "With a run directory, host, model, workload and bands are those of its subject.",
+    .examples = "tally gate init run --author 'N. N.'\n"
+                "tally gate init --host lab-a --model tiny --author 'N. N.'\n",
     .options = init_options,
     .args_size = sizeof(struct init_args),
-    .operands_max = 0,
+    .operands_max = 1,
     .run = run_init,
 };
 

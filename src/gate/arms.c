@@ -141,6 +141,50 @@ void judge_compare(struct rows *rows, const struct matrix *m, const struct matri
             compare_one(rows, cell, arm, receipt, m->bands[b], arm->metrics[i]);
 }
 
+/* Mean over the replicates of a lane; false where one lacks it. */
+static bool mean_scaling(const struct gate_receipt *r, const char *role, int32_t band, double *out)
+{
+    size_t lane, n = 0;
+    double sum = 0;
+    if (!receipt_lane(r, role, &lane))
+        return false;
+    for (size_t i = 0; i < r->run->bands_n; i++) {
+        const struct metrics_metric *v = &r->bands[i]->metrics[METRIC_SCALING];
+        if (r->run->bands[i].lane != lane || r->run->bands[i].band != band)
+            continue;
+        if (v->why != REASON_NONE)
+            return false;
+        sum += v->real;
+        n++;
+    }
+    *out = n ? sum / (double)n : 0;
+    return n > 0;
+}
+
+void report_scaling(struct rows *rows, const struct matrix *m, const struct matrix_cell *cell,
+                    const struct matrix_arm *arm, const struct gate_receipt *receipt)
+{
+    for (size_t b = 0; b < m->bands_n; b++) {
+        double subject, comparator;
+        if (m->bands[b] == 1) /* of one it is 1 by its definition */
+            continue;
+        struct gate_row *r =
+            rows_add(rows, cell, arm, m->bands[b], GATE_LOOKED, "scaling_efficiency");
+        if (!r)
+            return;
+        r->counts = false;
+        if (!mean_scaling(receipt, "subject", m->bands[b], &subject)) {
+            r->why = "it needs the band of c = 1";
+            continue;
+        }
+        r->status = STATUS_PASS;
+        r->number = mean_scaling(receipt, "comparator", m->bands[b], &comparator)
+                        ? rows_text(rows, "%.3f (comparator %.3f)", subject, comparator)
+                        : rows_text(rows, "%.3f", subject);
+        r->why = "reported: (aggregate at c / aggregate at 1) / c";
+    }
+}
+
 /* Arm E: what a second request costs the first; judged only where the matrix bounds it. */
 static void judge_interference(struct rows *rows, const struct matrix_cell *cell,
                                const struct matrix_arm *arm, const struct gate_receipt *receipt,

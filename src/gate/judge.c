@@ -242,6 +242,8 @@ static void judge_arm(struct rows *rows, const struct matrix *m, const struct ga
         judge_sessions(rows, m, cell, arm, receipt, in);
     else
         judge_compare(rows, m, cell, arm, receipt, in);
+    if (arm->kind == ARM_SELF_REGRESSION)
+        report_scaling(rows, m, cell, arm, receipt);
     for (size_t k = before; k < rows->n; k++)
         if (!rows->row[k].receipt)
             rows->row[k].receipt = receipt->path;
@@ -360,6 +362,9 @@ int gate_judge(const struct matrix *m, const struct gate_input *in, struct arena
         judge_cell(&rows, m, in, &m->cells[i]);
     judge_strangers(&rows, m, in);
     judge_nothing(&rows);
+    /* A matrix that is no looser than it was is nothing measured, so it comes behind. */
+    if (in->before)
+        judge_numbers(&rows, m, in->before);
     if (rows.failed)
         return rows_failed(&rows, err);
     for (size_t i = 0; i < in->receipts_n; i++)

@@ -65,6 +65,8 @@
     X(GATE_RATCHET_BUILD, "ratchet_build", "the comparator is the build that the ratchet names") \
     X(GATE_RATCHET_MOVE, "ratchet_move",                                                         \
       "the ratchet stands where the last measured receipt left it, or moved where L > 0")        \
+    X(GATE_RATCHET_NUMBER, "ratchet_number",                                                     \
+      "no number of class ratchet is looser than it was, or gone")                               \
     X(GATE_BASELINE, "baseline", "a baseline without a build has six sessions of one")           \
     X(GATE_REGRESSION, "regression", "the run is within delta of the baseline of its sessions")  \
     X(GATE_INTERFERENCE, "interference", "the serialization index is within the matrix's bound")
@@ -112,6 +114,7 @@ struct gate_input {
     const char *build; /* the subject must be this one, such as the commit to release; NULL */
     const struct gate_receipt *receipts;
     size_t receipts_n;
+    const struct matrix *before; /* the matrix as it was; NULL */
     /* Earlier receipts: what a ratchet is held against, and the sessions of a baseline where the
      * old build cannot run. */
     const struct gate_receipt *sessions;

@@ -59,6 +59,15 @@ static const struct {
      true, false, "above 0, at most 65536"},
 };
 
+const struct matrix_number *matrix_arm_number(const struct matrix_arm *arm, size_t i,
+                                              const char **name)
+{
+    if (i >= COUNT(numbers))
+        return NULL;
+    *name = numbers[i].name;
+    return (const struct matrix_number *)(const void *)((const char *)arm + numbers[i].offset);
+}
+
 static int check_numbers(const struct matrix_arm *arm, const struct json *v, struct error *err)
 {
     for (size_t i = 0; i < COUNT(numbers); i++) {

@@ -126,6 +126,10 @@ struct matrix {
 int matrix_read(struct matrix *out, const struct json *doc, struct arena *arena,
                 struct error *err) TALLY_MUST_CHECK;
 
+/* The numbers of an arm that may be set, in order, each with its name: NULL past the last. A lower
+ * one demands more, whichever it is. */
+const struct matrix_number *matrix_arm_number(const struct matrix_arm *arm, size_t i,
+                                              const char **name);
 /* A paired statistic by the name that a matrix uses: "ttft_ms.p50" or, where there is one alone,
  * "ttft_ms". */
 bool matrix_paired(enum metrics_paired *out, struct str name);

@@ -150,3 +150,53 @@ bool judge_ratchet(struct rows *rows, const struct matrix *m, const struct matri
     bool stands = may_stand(rows, m, cell, arm, in);
     return has_build(rows, cell, arm, receipt) && stands;
 }
+
+static const struct matrix_arm *find_arm(const struct matrix *m, struct str name)
+{
+    for (size_t i = 0; i < m->arms_n; i++)
+        if (str_eq(m->arms[i].name, name))
+            return &m->arms[i];
+    return NULL;
+}
+
+/* One number that was a ratchet, against what stands in its place. */
+static void judge_number(struct rows *rows, const struct matrix_arm *was_arm,
+                         const struct matrix_arm *arm, const struct matrix_number *was,
+                         const struct matrix_number *now, const char *name)
+{
+    struct gate_row *r = rows_add(rows, NULL, arm, 0, GATE_RATCHET_NUMBER,
+                                  rows_text(rows, "%.*s.%s", STR_ARG(was_arm->name), name));
+    if (!r)
+        return;
+    r->counts = true; /* also of an arm that only reports: it would be promoted with it */
+    r->threshold = was;
+    r->bound = rows_text(rows, "<= %.4g", was->value);
+    r->status = STATUS_FAIL;
+    r->remedy = "put it back: a ratchet moves one way";
+    if (!now || !now->set) {
+        r->why = "the number is gone";
+        return;
+    }
+    r->number = rows_text(rows, "%.4g", now->value);
+    if (now->class != CLASS_RATCHET) {
+        r->why = "it was a ratchet, and is none any more";
+    } else if (now->value > was->value) {
+        r->why = "looser than it was";
+    } else {
+        r->status = STATUS_PASS;
+        r->why = now->value < was->value ? "tighter than it was" : "as it was";
+    }
+}
+
+void judge_numbers(struct rows *rows, const struct matrix *m, const struct matrix *before)
+{
+    for (size_t a = 0; a < before->arms_n; a++) {
+        const struct matrix_arm *was_arm = &before->arms[a], *arm = find_arm(m, was_arm->name);
+        const struct matrix_number *was;
+        const char *name;
+        for (size_t i = 0; (was = matrix_arm_number(was_arm, i, &name)); i++)
+            if (was->set && was->class == CLASS_RATCHET)
+                judge_number(rows, was_arm, arm, was, arm ? matrix_arm_number(arm, i, &name) : NULL,
+                             name);
+    }
+}

@@ -44,6 +44,11 @@ void judge_integrity(struct rows *rows, const struct matrix *m, const struct mat
 bool judge_ratchet(struct rows *rows, const struct matrix *m, const struct matrix_cell *cell,
                    const struct matrix_arm *arm, const struct gate_receipt *receipt,
                    const struct gate_input *in);
+/* Beside arm A, never counted: how the aggregate rate grows with the concurrency. */
+void report_scaling(struct rows *rows, const struct matrix *m, const struct matrix_cell *cell,
+                    const struct matrix_arm *arm, const struct gate_receipt *receipt);
+/* Numbers of class ratchet against the matrix as it was. */
+void judge_numbers(struct rows *rows, const struct matrix *m, const struct matrix *before);
 void judge_reporting(struct rows *rows, const struct matrix *m, const struct matrix_cell *cell,
                      const struct matrix_arm *arm, const struct gate_receipt *receipt);
 

@@ -287,6 +287,7 @@ void scene_reset(struct scene *s)
     s->trusted = &s->signer;
     s->now_ns = SPECIMEN_ZERO_REAL + HOUR;
     s->build = NEW;
+    s->with_before = true;
     memcpy(s->sessions, s->earlier.receipts, sizeof s->sessions);
     s->sessions_n = s->earlier.n;
 }
@@ -309,18 +310,26 @@ static int load_receipts(struct scene *s, struct error *err)
     return 0;
 }
 
-int scene_judge(struct scene *s, struct gate_verdict *v, struct error *err)
+static int read_matrix(struct scene *s, struct str text, struct matrix *m, struct error *err)
 {
     const struct json *doc;
-    struct matrix *m = arena_array(&s->rows, 1, sizeof *m); /* the rows name its cells */
+    return yaml_parse(&doc, text, &JSON_LIMITS_DEFAULT, &s->rows, err) < 0
+               ? -1
+               : matrix_read(m, doc, &s->rows, err);
+}
+
+int scene_judge(struct scene *s, struct gate_verdict *v, struct error *err)
+{
+    struct matrix *m = arena_array(&s->rows, 2, sizeof *m); /* the rows name its cells */
     if (!m)
         return arena_check(&s->rows, "the matrix", err);
-    if (yaml_parse(&doc, buf_str(&s->matrix), &JSON_LIMITS_DEFAULT, &s->rows, err) < 0 ||
-        matrix_read(m, doc, &s->rows, err) < 0 || load_receipts(s, err) < 0)
+    if (read_matrix(s, buf_str(&s->matrix), &m[0], err) < 0 ||
+        read_matrix(s, str_of(matrix_text), &m[1], err) < 0 || load_receipts(s, err) < 0)
         return -1;
     const struct gate_input in = {.phase = GATE_RELEASE,
                                   .now_ns = s->now_ns,
                                   .build = s->build,
+                                  .before = s->with_before ? &m[1] : NULL,
                                   .receipts = s->receipts,
                                   .receipts_n = s->dirs_n,
                                   .sessions = s->sessions,

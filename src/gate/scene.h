@@ -43,6 +43,7 @@ struct scene {
     const struct envelope_signer *trusted;
     int64_t now_ns;
     const char *build;
+    bool with_before; /* the matrix as it is written is the one before */
     struct gate_receipt receipts[SCENE_DIRS_MAX];
     struct gate_receipt sessions[SCENE_EARLIER];
     size_t sessions_n;

@@ -400,6 +400,17 @@ static int nothing_to_hold_against(struct scene *s, struct error *err)
     return 0;
 }
 
+static int number_loosened(struct scene *s, struct error *err)
+{
+    return scene_edit(s, "delta: {value: 0.05, class: ratchet",
+                      "delta: {value: 0.06, class: ratchet", err);
+}
+
+static int number_renamed(struct scene *s, struct error *err)
+{
+    return scene_edit(s, "class: ratchet", "class: policy", err);
+}
+
 static int five_sessions(struct scene *s, struct error *err)
 {
     (void)err;
@@ -450,6 +461,8 @@ static const struct gate_mutation gate_mutations[] = {
      ratchet_against_another_build},
     {"ratchet moved the wrong way", GATE_RATCHET_MOVE, STATUS_FAIL, ratchet_moved_back},
     {"ratchet without earlier runs", GATE_RATCHET_MOVE, STATUS_INCOMPLETE, nothing_to_hold_against},
+    {"ratchet number loosened", GATE_RATCHET_NUMBER, STATUS_FAIL, number_loosened},
+    {"ratchet number called policy", GATE_RATCHET_NUMBER, STATUS_FAIL, number_renamed},
     {"five sessions", GATE_BASELINE, STATUS_INCOMPLETE, five_sessions},
     {"one session copied", GATE_BASELINE, STATUS_INCOMPLETE, one_session_copied},
     {"slower than its sessions", GATE_REGRESSION, STATUS_FAIL, subject_slowed},

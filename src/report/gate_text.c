@@ -35,7 +35,7 @@ static void paragraph(struct buf *out, struct str text, size_t indent)
 
 static bool same_cell(const struct gate_row *a, const struct gate_row *b)
 {
-    return a->cell == b->cell;
+    return a->cell == b->cell && (a->cell || !a->receipt == !b->receipt);
 }
 
 static enum status cell_status(const struct gate_verdict *v, size_t from, size_t to)
@@ -47,13 +47,14 @@ static enum status cell_status(const struct gate_verdict *v, size_t from, size_t
     return s;
 }
 
-static void name_cell(const struct matrix_cell *c, struct buf *out)
+static void name_cell(const struct gate_row *r, struct buf *out)
 {
+    const struct matrix_cell *c = r->cell;
     if (c)
         buf_addf(out, "host %.*s, model %.*s, workload %.*s", STR_ARG(c->host), STR_ARG(c->model),
                  STR_ARG(c->workload));
     else
-        buf_adds(out, "receipts without a cell");
+        buf_adds(out, r->receipt ? "receipts without a cell" : "the matrix itself");
 }
 
 static void row_text(const struct gate_row *r, struct buf *out)
@@ -100,7 +101,7 @@ void gate_text(const struct gate_verdict *v, struct buf *out)
         while (end < v->rows_n && same_cell(&v->rows[i], &v->rows[end]))
             end++;
         buf_addf(out, "%s  ", status_name(cell_status(v, i, end)));
-        name_cell(v->rows[i].cell, out);
+        name_cell(&v->rows[i], out);
         buf_addc(out, '\n');
         for (; i < end; i++)
             row_text(&v->rows[i], out);
@@ -199,7 +200,7 @@ void gate_github(const struct gate_verdict *v, const char *matrix, struct buf *o
         buf_addf(out, "::%s file=", red ? "error" : r->counts ? "warning" : "notice");
         github_escape(out, matrix, true);
         buf_addf(out, ",line=%u::", r->arm ? r->arm->line : r->cell ? r->cell->line : 1);
-        name_cell(r->cell, &text);
+        name_cell(r, &text);
         if (r->arm)
             buf_addf(&text, ", %.*s", STR_ARG(r->arm->name));
         if (r->band)

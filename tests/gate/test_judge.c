@@ -496,6 +496,66 @@ static void a_receipt_is_of_the_build_asked_about(void **state)
     arena_release(&s.arena);
 }
 
+/* Reported beside arm A, and never the reason of a verdict. */
+static void scaling_is_reported(void **state)
+{
+    struct scene s;
+    (void)state;
+    set_scene(&s);
+    s.arms[0].kind = ARM_SELF_REGRESSION;
+    s.arms[0].baseline_build = STR("v1");
+    s.input.sessions = &s.receipt;
+    s.input.sessions_n = 1;
+    for (int there = 0; there < 2; there++) {
+        s.band[0].metrics[METRIC_SCALING].why = there ? REASON_NONE : REASON_PAIR_MISSING;
+        s.band[0].metrics[METRIC_SCALING].real = 0.75;
+        s.band[1].metrics[METRIC_SCALING].real = 0.5;
+        struct gate_verdict v = judge(&s);
+        assert_int_equal(v.status, STATUS_PASS);
+        const struct gate_row *r = &v.rows[v.rows_n - 1];
+        assert_string_equal(r->what, "scaling_efficiency");
+        assert_false(r->counts);
+        assert_string_equal(r->number, there ? "0.750 (comparator 0.500)" : "");
+        assert_int_equal(r->status, there ? STATUS_PASS : STATUS_UNMEASURED);
+    }
+    arena_release(&s.arena);
+}
+
+/* A number of class ratchet may be tightened, and nothing else. */
+static void numbers_move_one_way(void **state)
+{
+    static const struct {
+        bool there, ratchet;
+        double value;
+        enum status status;
+    } cases[] = {
+        {true, true, 0.05, STATUS_PASS},  {true, true, 0.04, STATUS_PASS},
+        {true, true, 0.051, STATUS_FAIL}, {true, false, 0.04, STATUS_FAIL},
+        {false, true, 0, STATUS_FAIL},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct scene s;
+        set_scene(&s);
+        struct matrix before = s.matrix;
+        struct matrix_arm was = s.arms[0];
+        was.delta.class = CLASS_RATCHET;
+        before.arms = &was;
+        s.input.before = &before;
+        s.arms[0].delta.value = cases[i].value;
+        s.arms[0].delta.class = cases[i].ratchet ? CLASS_RATCHET : CLASS_POLICY;
+        if (!cases[i].there)
+            s.arms[0].name = STR("parity-anew");
+        if (!cases[i].there)
+            s.arms[0].delta.value = 0.05;
+        struct gate_verdict v = judge(&s);
+        if (status_of_rule(&v, GATE_RATCHET_NUMBER) != cases[i].status)
+            fail_msg("case %zu", i);
+        assert_int_equal(v.status, cases[i].status);
+        arena_release(&s.arena);
+    }
+}
+
 static void interference_is_judged_where_it_is_bounded(void **state)
 {
     struct scene s;
@@ -588,6 +648,8 @@ int main(void)
         cmocka_unit_test(a_cell_has_one_receipt_a_comparator),
         cmocka_unit_test(lanes_that_cannot_be_joined_have_no_ratio),
         cmocka_unit_test(a_receipt_is_of_the_build_asked_about),
+        cmocka_unit_test(scaling_is_reported),
+        cmocka_unit_test(numbers_move_one_way),
         cmocka_unit_test(interference_is_judged_where_it_is_bounded),
         cmocka_unit_test(sessions_make_a_baseline),
     };
