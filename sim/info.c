@@ -313,6 +313,26 @@ static int tokenize(struct conn *c, const struct json *doc, struct buf *body, st
     return 0;
 }
 
+/* vLLM's: the tokens of a conversation as a request of it would be made of. */
+static int tokenize_messages(struct conn *c, const struct json *doc, struct arena *arena,
+                             struct buf *body, struct error *err)
+{
+    struct ask ask = {.kind = ASK_CHAT};
+    struct wrapped wrapped = {0};
+    int got = ask_read_messages(&ask, doc, arena, err);
+    if (got == 0)
+        got = wrap(&wrapped, c->s->profile, c->s->tokenizer, &ask, err);
+    if (got == 0) {
+        buf_addf(body, "{\"count\":%zu,\"max_model_len\":%lld,\"tokens\":[", wrapped.ids.n,
+                 (long long)c->s->o->context);
+        for (size_t i = 0; i < wrapped.ids.n; i++)
+            buf_addf(body, "%s%u", i ? "," : "", (unsigned)wrapped.ids.id[i]);
+        buf_adds(body, "]}");
+    }
+    wrap_release(&wrapped);
+    return got;
+}
+
 static int apply_template(struct conn *c, const struct json *doc, struct arena *arena,
                           struct buf *body, struct error *err)
 {
@@ -336,6 +356,10 @@ static int apply_template(struct conn *c, const struct json *doc, struct arena *
 /* The two that read a body. */
 static void prompts(struct conn *c, const struct http_request *request)
 {
+    if (c->s->profile->dialect == DIALECT_OPENAI && !c->s->profile->token_ids) {
+        route_refuse(c, 404, "File Not Found");
+        return;
+    }
     struct buf body = BUF_INIT(BODY_MAX);
     struct arena arena;
     const struct json *doc;
@@ -345,9 +369,12 @@ static void prompts(struct conn *c, const struct http_request *request)
     got = json_parse(&doc, request->body, &JSON_LIMITS_DEFAULT, &arena, &err);
     if (got == 0 && !c->s->tokenizer)
         got = error_set(&err, ERROR_INPUT, "this server runs without a tokenizer");
-    if (got == 0)
-        got = str_eq(request->path, STR("/tokenize")) ? tokenize(c, doc, &body, &err)
-                                                      : apply_template(c, doc, &arena, &body, &err);
+    if (got == 0 && str_eq(request->path, STR("/apply-template")))
+        got = apply_template(c, doc, &arena, &body, &err);
+    else if (got == 0 && c->s->profile->token_ids)
+        got = tokenize_messages(c, doc, &arena, &body, &err);
+    else if (got == 0)
+        got = tokenize(c, doc, &body, &err);
     if (got < 0)
         route_refuse(c, 400, err.message);
     else
@@ -376,7 +403,7 @@ static const struct {
     {"GET", "/v1/effective-config", OPENAI, effective_config},
     {"GET", "/api/tags", OLLAMA, ollama_models},
     {"GET", "/api/ps", OLLAMA, ollama_models},
-    {"POST", "/tokenize", LLAMA, prompts},
+    {"POST", "/tokenize", LLAMA | OPENAI, prompts},
     {"POST", "/apply-template", LLAMA, prompts},
 };
 

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "cli/probe_diff.h"
-#include "codec/json_write.h"
+#include "load/probe_json.h"
 
 #define EXIT_UNEXPLAINED 3
 #define WHY_COLUMN 55 /* where causes begin in the table of differences */
@@ -66,12 +66,31 @@ static void print_behaviour(struct cli *cli, const struct probe_lane *lane)
     if (lane->repeats_same != PROBE_UNKNOWN)
         fprintf(cli->out, "  repeat      same text twice at temperature 0: %s\n",
                 word(lane->repeats_same));
+    if (lane->slots != COUNT_NONE)
+        fprintf(cli->out, "  server      slots %lld, context ", (long long)lane->slots);
+    else if (lane->context != COUNT_NONE)
+        fputs("  server      context ", cli->out);
     if (lane->slots != COUNT_NONE || lane->context != COUNT_NONE) {
-        char slots[24], context[24];
-        add_number(slots, lane->slots);
+        char context[24];
         add_number(context, lane->context);
-        fprintf(cli->out, "  server      slots %s, context %s\n", slots, context);
+        fprintf(cli->out, "%s\n", context);
     }
+}
+
+/* What the server itself says of a shape: its text, and its tokens. */
+static const char *own_rendering(const struct probe_shape_count *c)
+{
+    if (c->error[0])
+        return c->error;
+    if (c->cut)
+        return "cut short";
+    if (!c->rendering_known && !c->tokens_known)
+        return "-";
+    if (c->rendering_known && !c->rendering_agrees)
+        return "differs";
+    if (c->tokens_known && !c->tokens_agree)
+        return "other tokens";
+    return c->rendering_known ? "the same" : "the same tokens";
 }
 
 static void print_lane(struct cli *cli, const struct probe *p, const struct probe_lane *lane)
@@ -91,20 +110,8 @@ static void print_lane(struct cli *cli, const struct probe *p, const struct prob
         add_number(reported, c->reported);
         add_number(predicted, c->predicted);
         fprintf(cli->out, "  %-15s %6s %8s %9s %s\n", shapes->items[i].name, body, reported,
-                predicted,
-                c->error[0]           ? c->error
-                : c->cut              ? "cut short"
-                : !c->rendering_known ? "-"
-                : c->rendering_agrees ? "the same"
-                                      : "differs");
+                predicted, own_rendering(c));
     }
-}
-
-static bool both_counted(const struct probe *p, size_t shape)
-{
-    return probe_lane_at(p, 0)->counts[shape].reported != COUNT_NONE &&
-           probe_lane_at(p, 1)->counts[shape].reported != COUNT_NONE &&
-           probe_lane_at(p, 0)->wrapper.nearest && probe_lane_at(p, 1)->wrapper.nearest;
 }
 
 static int print_comparison(struct cli *cli, const struct probe *p, bool diff, struct error *err)
@@ -119,7 +126,7 @@ static int print_comparison(struct cli *cli, const struct probe *p, bool diff, s
         add_number(body, probe_body(p, i));
         add_number(ra, a->counts[i].reported);
         add_number(rb, b->counts[i].reported);
-        if (!both_counted(p, i)) {
+        if (!probe_both_counted(p, i)) {
             fprintf(cli->out, "%-15s %6s %11s %11s %6s\n", shapes->items[i].name, body, ra, rb,
                     "-");
             continue;
@@ -153,147 +160,12 @@ int probe_report_text(struct cli *cli, const struct probe *p, bool diff, struct 
     return exit_code(p);
 }
 
-static void put_count(struct json_writer *w, const char *key, int64_t n)
-{
-    json_key(w, key);
-    if (n == COUNT_NONE)
-        json_put_null(w);
-    else
-        json_put_i64(w, n);
-}
-
-static void put_answer(struct json_writer *w, const char *key, enum probe_answer a)
-{
-    json_key(w, key);
-    if (a == PROBE_UNKNOWN)
-        json_put_null(w);
-    else
-        json_put_bool(w, a == PROBE_YES);
-}
-
-static void put_time(struct json_writer *w, const char *key, int64_t ns)
-{
-    json_key(w, key);
-    if (ns == COUNT_NONE || ns == TIME_NONE)
-        json_put_null(w);
-    else
-        json_put_ms(w, ns);
-}
-
-static void put_counts(struct json_writer *w, const struct probe *p, const struct probe_lane *lane)
-{
-    const struct chat_shapes *shapes = probe_shapes(p);
-    json_key(w, "shapes");
-    json_begin_array(w);
-    for (size_t i = 0; i < shapes->n; i++) {
-        const struct probe_shape_count *c = &lane->counts[i];
-        json_begin_object(w);
-        json_key(w, "name");
-        json_put_cstr(w, shapes->items[i].name);
-        put_count(w, "body", probe_body(p, i));
-        put_count(w, "reported", c->reported);
-        put_count(w, "cached", c->cached);
-        put_count(w, "predicted", c->predicted);
-        json_key(w, "own_rendering_agrees");
-        if (c->rendering_known)
-            json_put_bool(w, c->rendering_agrees);
-        else
-            json_put_null(w);
-        json_key(w, "cut");
-        json_put_bool(w, c->cut);
-        json_key(w, "error");
-        json_put_cstr(w, c->error[0] ? c->error : NULL);
-        json_end_object(w);
-    }
-    json_end_array(w);
-}
-
-static void put_lane(struct json_writer *w, const struct probe *p, size_t i)
-{
-    const struct probe_lane *lane = probe_lane_at(p, i);
-    json_begin_object(w);
-    json_key(w, "role");
-    json_put_cstr(w, lane->role);
-    json_key(w, "url");
-    json_put_cstr(w, lane->url);
-    json_key(w, "model");
-    json_put_cstr(w, lane->model);
-    json_key(w, "wrapper");
-    probe_put_wrapper(p, i, w);
-    put_answer(w, "streams_live", lane->live);
-    put_time(w, "ttft_ms", lane->ttft_ns);
-    put_time(w, "e2e_ms", lane->e2e_ns);
-    put_answer(w, "stream_usage", lane->stream_usage);
-    json_key(w, "stream_usage_where");
-    json_put_cstr(w, lane->usage_where);
-    put_answer(w, "ignore_eos", lane->ignore_eos);
-    put_answer(w, "stop_token_counted", lane->stop_counted);
-    put_answer(w, "same_text_twice", lane->repeats_same);
-    put_count(w, "cached_on_repeat", lane->cached);
-    put_count(w, "slots", lane->slots);
-    put_count(w, "context", lane->context);
-    put_counts(w, p, lane);
-    json_end_object(w);
-}
-
-static int put_differences(struct json_writer *w, const struct probe *p, struct error *err)
-{
-    const struct chat_shapes *shapes = probe_shapes(p);
-    json_key(w, "differences");
-    json_begin_array(w);
-    for (size_t i = 0; i < shapes->n; i++) {
-        struct chat_explanation x = {0};
-        if (!both_counted(p, i))
-            continue;
-        if (probe_explain(p, i, &x, err) < 0) {
-            chat_explanation_release(&x);
-            return -1;
-        }
-        json_begin_object(w);
-        json_key(w, "shape");
-        json_put_cstr(w, shapes->items[i].name);
-        json_key(w, "comparator_less_subject");
-        json_put_i64(w, x.delta);
-        json_key(w, "causes");
-        json_begin_array(w);
-        for (size_t k = 0; k < x.n; k++) {
-            json_begin_object(w);
-            json_key(w, "cause");
-            json_put_cstr(w, chat_cause_name(x.items[k].kind));
-            json_key(w, "tokens");
-            json_put_i64(w, x.items[k].tokens);
-            json_key(w, "words");
-            json_put_cstr(w, x.items[k].words);
-            json_end_object(w);
-        }
-        json_end_array(w);
-        json_end_object(w);
-        chat_explanation_release(&x);
-    }
-    json_end_array(w);
-    return 0;
-}
-
 int probe_report_json(struct cli *cli, const struct probe *p, struct error *err)
 {
     struct buf out = BUF_INIT(BUF_ANY);
-    struct json_writer w;
-    json_writer_init(&w, &out, 2);
-    json_begin_object(&w);
-    json_key(&w, "lanes");
-    json_begin_array(&w);
-    for (size_t i = 0; i < probe_lanes(p); i++)
-        put_lane(&w, p, i);
-    json_end_array(&w);
-    int rc = probe_lanes(p) == 2 ? put_differences(&w, p, err) : 0;
-    if (rc == 0) {
-        json_end_object(&w);
-        rc = json_writer_check(&w, "the probe's findings", err);
-    }
-    if (rc == 0) {
+    int rc = probe_json(p, &out, err);
+    if (rc == 0)
         fwrite(out.p, 1, out.n, cli->out);
-        fputc('\n', cli->out);
-    }
     buf_release(&out);
     return rc < 0 ? -1 : exit_code(p);
 }

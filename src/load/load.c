@@ -534,6 +534,8 @@ static int start_receipt(struct load *l, const struct run_record *record, struct
         goto out;
     if (receipt_start(&l->receipt, o->out_dir, record, &o->client, err) < 0)
         goto out;
+    if (l->wrappers && wrappers_write(l->wrappers, o->out_dir, err) < 0)
+        goto out;
     if (o->claim && receipt_set_ledger(l->receipt, buf_str(&ledger), err) < 0)
         goto out;
     rc = 0;

@@ -144,6 +144,16 @@ static void judge_lane(const struct probe *p, struct probe_state *lane)
         w->nearest = w->named;
 }
 
+static bool same_ids(const struct token_ids *ids, const uint32_t *own, size_t n)
+{
+    if (ids->n != n)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        if (ids->id[i] != own[i])
+            return false;
+    return true;
+}
+
 static int predict_lane(const struct probe *p, struct probe_state *lane, struct error *err)
 {
     const struct chat_hypothesis *h = lane->public.wrapper.nearest;
@@ -156,6 +166,9 @@ static int predict_lane(const struct probe *p, struct probe_state *lane, struct 
             c->cut = is_cut(p, lane, i, c->predicted);
             c->rendering_known = lane->rendered[i].p != NULL;
             c->rendering_agrees = c->rendering_known && str_eq(lane->rendered[i], buf_str(&r.text));
+            c->tokens_known = lane->own_ids[i] != NULL;
+            c->tokens_agree =
+                c->tokens_known && same_ids(&r.ids, lane->own_ids[i], lane->own_ids_n[i]);
         }
         chat_rendering_release(&r);
         if (rc < 0)

@@ -45,6 +45,7 @@ struct probe_shape_count {
     int64_t reported, cached;               /* COUNT_NONE */
     int64_t predicted;                      /* by the named (or nearest) hypothesis */
     bool rendering_agrees, rendering_known; /* with the server's own /apply-template */
+    bool tokens_agree, tokens_known;        /* id for id, with its own /tokenize */
     bool cut;                               /* the server cut the prompt to what is reported */
     char error[160];                        /* what the server said instead of a count; "" */
 };

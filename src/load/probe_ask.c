@@ -20,9 +20,8 @@ static int of_lane(const struct probe_state *lane, struct error *err)
     return error_wrap(err, "lane %s", lane->options.role);
 }
 
-/* A GET (or POST) whose answer is a JSON document; *doc is NULL when it is not. */
-static int fetch_json(struct probe_state *lane, const char *path, struct str body,
-                      struct arena *arena, const struct json **doc, int *status, struct error *err)
+int probe_fetch_json(struct probe_state *lane, const char *path, struct str body,
+                     struct arena *arena, const struct json **doc, int *status, struct error *err)
 {
     struct wire_exchange *x;
     struct error ignored;
@@ -41,12 +40,14 @@ static int find_model(struct probe *p, struct probe_state *lane, const struct js
 {
     struct str id;
     const struct json *data = json_get(models, "data");
+    const struct json *first = json_is(data, JSON_ARRAY) && data->n > 0 ? &data->items[0] : NULL;
+    /* vLLM and SGLang say it of each model */
+    (void)json_i64(&lane->public.context, json_get(first, "max_model_len"));
     if (lane->options.model) {
         lane->public.model = lane->options.model;
         return 0;
     }
-    if (json_is(data, JSON_ARRAY) && data->n > 0 &&
-        json_str(&id, json_get(&data->items[0], "id")) == 0)
+    if (json_str(&id, json_get(first, "id")) == 0)
         lane->public.model = arena_cstr(&p->arena, id);
     return 0;
 }
@@ -78,10 +79,10 @@ int probe_identify(struct probe *p, struct probe_state *lane, struct error *err)
     int status, rc = -1;
     arena_init(&arena, DOCUMENT_MAX);
     lane->public.slots = lane->public.context = COUNT_NONE;
-    if (fetch_json(lane, "/v1/models", STR(""), &arena, &doc, &status, err) < 0)
+    if (probe_fetch_json(lane, "/v1/models", STR(""), &arena, &doc, &status, err) < 0)
         goto out;
     find_model(p, lane, status == 200 ? doc : NULL);
-    if (fetch_json(lane, "/props", STR(""), &arena, &doc, &status, err) < 0)
+    if (probe_fetch_json(lane, "/props", STR(""), &arena, &doc, &status, err) < 0)
         goto out;
     if (status == 200 && json_is(doc, JSON_OBJECT)) {
         (void)json_i64(&lane->public.slots, json_get(doc, "total_slots"));
@@ -158,36 +159,6 @@ static int complete(struct probe *p, struct probe_state *lane, const struct ques
     return rc < 0 ? of_lane(lane, err) : 0;
 }
 
-/* llama-server's own rendering of the shape, where it has the endpoint. */
-static int ask_rendering(struct probe *p, struct probe_state *lane, size_t shape, struct error *err)
-{
-    struct buf body = BUF_INIT((size_t)16 << 20);
-    struct json_writer w;
-    struct arena arena;
-    const struct json *doc;
-    struct str prompt;
-    int status;
-    json_writer_init(&w, &body, 0);
-    json_begin_object(&w);
-    json_key(&w, "messages");
-    json_put_value(&w, p->shapes.items[shape].request.messages);
-    json_end_object(&w);
-    arena_init(&arena, DOCUMENT_MAX);
-    int rc = json_writer_check(&w, "request", err);
-    /* An endpoint that few servers have: one that breaks the connection over it tells nothing. */
-    if (rc == 0 &&
-        fetch_json(lane, "/apply-template", buf_str(&body), &arena, &doc, &status, err) == 0 &&
-        status == 200 && json_str(&prompt, json_get(doc, "prompt")) == 0) {
-        struct str kept = arena_str(&p->arena, prompt);
-        if (!kept.p)
-            rc = error_no_memory(err);
-        lane->rendered[shape] = kept;
-    }
-    arena_release(&arena);
-    buf_release(&body);
-    return rc;
-}
-
 /* A server that breaks off over a shape has not counted it; it may well count the next. */
 static int count_shape(struct probe *p, struct probe_state *lane, size_t i, struct error *err)
 {
@@ -220,7 +191,7 @@ int probe_count_shapes(struct probe *p, struct probe_state *lane, struct error *
     for (size_t i = 0; i < p->shapes.n; i++) {
         if (count_shape(p, lane, i, err) < 0)
             return -1;
-        if ((i == 0 || lane->rendered[0].p) && ask_rendering(p, lane, i, err) < 0)
+        if (probe_ask_own(p, lane, i, err) < 0)
             return -1;
     }
     return 0;

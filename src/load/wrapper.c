@@ -5,11 +5,13 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/file.h"
 #include "chat/when.h"
 #include "codec/json_write.h"
-#include "load/probe.h"
+#include "load/probe_json.h"
 
 #define MESSAGES_MAX 2
+#define PROBE_NAME "probe.json"
 /* Plain text, so that what differs is the wrapper's doing: as the run sends it. */
 #define CAUSE_SHAPE "sentence"
 #define CAUSE_SHAPE_SYSTEM "system" /* with a system message */
@@ -178,4 +180,18 @@ int wrappers_ask(struct load_wrappers **out, const struct wrappers_config *confi
     }
     *out = w;
     return 0;
+}
+
+int wrappers_write(const struct load_wrappers *w, const char *dir, struct error *err)
+{
+    struct buf path = BUF_INIT(FILE_PATH_MAX), text = BUF_INIT((size_t)16 << 20);
+    int rc = path_join(&path, dir, PROBE_NAME, err);
+
+    if (rc == 0)
+        rc = probe_json(w->probe, &text, err);
+    if (rc == 0)
+        rc = file_write_atomic(path.p, buf_str(&text), err);
+    buf_release(&path);
+    buf_release(&text);
+    return rc;
 }

@@ -33,6 +33,9 @@ struct wrappers_config {
 
 int wrappers_ask(struct load_wrappers **out, const struct wrappers_config *config,
                  struct error *err) TALLY_MUST_CHECK;
+/* The probe's whole evidence, as a file of the run directory: it is listed and digested with it. */
+int wrappers_write(const struct load_wrappers *w, const char *dir,
+                   struct error *err) TALLY_MUST_CHECK;
 void wrappers_free(struct load_wrappers *w); /* NULL is fine */
 /* Tokens of the conversation behind the lane's wrapper; any thread. w may be NULL. */
 int64_t load_wrapper_count(const struct load_wrapper *w, const struct wire_message *messages,

@@ -268,6 +268,18 @@ def test_wrappers():
     check("where a server reports its count, the prediction is that count",
           {s["prompt_reported"] - s["prompt_rendered"] for s in mine
            if s["lane"] == "comparator"}, {0})
+    with open(os.path.join("wrapped", "probe.json")) as f:
+        evidence = json.load(f)
+    check("the probe's evidence lies in the run directory, count by count",
+          [[shape["reported"] - shape["predicted"] for shape in lane["shapes"]]
+           for lane in evidence["lanes"]], [[0] * 8, [0] * 8])
+    check("and every difference with its causes",
+          [d["comparator_less_subject"] - sum(c["tokens"] for c in d["causes"])
+           for d in evidence["differences"]], [0] * 8)
+    check("it is listed with its digest",
+          "probe.json" in [f["name"] for f in receipt("wrapped")["files"]], True)
+    check("--no-probe leaves no evidence", os.path.exists(os.path.join("unasked", "probe.json")),
+          False)
     check("--no-probe predicts nothing", [s for s in samples("unasked")
                                           if s.get("prompt_rendered") is not None], [])
     check("--no-probe is recorded", receipt("unasked")["lanes"][0]["wrapper"], None)

@@ -154,7 +154,8 @@ def check_probe(tally, model, url):
           ("named", "llama-server"))
     for shape in lane["shapes"]:
         check(f"tally probe, {shape['name']}: predicted, and rendered as the server renders",
-              (shape["predicted"], shape["own_rendering_agrees"]), (shape["reported"], True))
+              (shape["predicted"], shape["own_rendering_agrees"], shape["own_tokens_agree"]),
+              (shape["reported"], True, True))
     check("tally probe: streams live, with usage, ignore_eos honoured",
           (lane["streams_live"], lane["stream_usage"], lane["ignore_eos"]), (True, True, True))
 
@@ -290,6 +291,33 @@ def check_run(tally, model, url, work):
     check_tampering(tally, run, work)
 
 
+def check_raw(tally, model, url, work):
+    """Both lanes are this server: one template rendered by the client, sent raw as ids."""
+    run = os.path.join(work, "raw")
+    r = run_tally(tally, "run", "--lane", f"subject={url}", "--lane", f"comparator={url}",
+                  "--tokenizer", model, "--corpus", os.path.join(work, "w1.jsonl"), "--bands", "1",
+                  "--replicates", "1", "--requests", "5", "--max-tokens", "8", "--cooldown", "0",
+                  "--wire", "completions", "--out", run, ok=(0, 4))
+    check_status(r, run)
+    with open(os.path.join(run, "receipt.json")) as f:
+        receipt = json.load(f)
+    check("--wire completions: the server takes token ids",
+          receipt["workload"]["rendering"]["prompt_form"], "ids")
+    check("--wire completions: its count confirms them",
+          {(lane["wrapper"]["status"], lane["wrapper"]["server_front"])
+           for lane in receipt["lanes"]}, {("named", 0)})
+    samples = read_samples(run)
+    check("--wire completions: prompt_reported = prompt_rendered on every sample, of both lanes",
+          [s["prompt_id"] for s in samples
+           if s.get("prompt_reported") != s.get("prompt_rendered", "none")], [])
+    # 29: the template's default system turn is 21 tokens, the rest of it 8
+    check("--wire completions: the same 29 tokens around every prompt",
+          {s["prompt_rendered"] - s["prompt_body"] for s in samples}, {29})
+    check("--wire completions: every prompt made, rendered and counted again", run_tally(
+        tally, "verify", run, "--corpus", os.path.join(work, "w1.jsonl"), "--tokenizer",
+        model).returncode, 0)
+
+
 def check_status(r, run):
     """A run passes; or it says that this machine was too busy to be a measuring client, which on
     two cores shared with the server is no fault of tally's. Any other refusal is."""
@@ -382,6 +410,7 @@ def main():
         check_probe(a.tally, model, server.url)
         check_wrapper(a.tally, model, server, rows, work)
         check_run(a.tally, model, server.url, work)
+        check_raw(a.tally, model, server.url, work)
     finally:
         server.stop()
         if not a.keep:
