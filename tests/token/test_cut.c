@@ -7,10 +7,13 @@
 
 #include <string.h>
 
+#include "../vocab/gguf_write.h"
+
 #include "base/utf8.h"
 #include "stats/random.h"
 #include "token/cut.h"
 #include "token/pieces.h"
+#include "token/pipeline_pre.h"
 #include "token/stream.h"
 #include "token/tokenizer_internal.h"
 #include "token/unicode.h"
@@ -395,6 +398,59 @@ static void made_by_hand(void **state)
         check_tokenizer(cases[i].name, make(cases[i].around, cases[i].model), 400, cases[i].places);
 }
 
+/* A byte-level GGUF for a pre-tokenizer of llama.cpp, in which any two of these bytes merge: what
+ * is cut apart that belongs together shows. */
+static struct tokenizer *open_pre(const char *pre)
+{
+    static const char some[] = "aZ7sehLo'.,\"<>( \n";
+    const uint32_t n = sizeof some - 1;
+    struct buf b = BUF_INIT(1 << 20);
+    struct tokenizer *t = NULL;
+    struct error err = {0};
+    char left[5] = "", right[5] = "", text[16];
+    gguf_head(&b, 3, 4);
+    gguf_string(&b, "tokenizer.ggml.model", "gpt2");
+    gguf_string(&b, "tokenizer.ggml.pre", pre);
+    gguf_array(&b, "tokenizer.ggml.tokens", 8, 256 + n * n);
+    for (uint32_t i = 0; i < 256 + n * n; i++) {
+        uint32_t k = i - 256;
+        size_t to = utf8_encode(text, byte_level_char(i < 256 ? (uint8_t)i : (uint8_t)some[k / n]));
+        to += i < 256 ? 0 : utf8_encode(text + to, byte_level_char((uint8_t)some[k % n]));
+        text[to] = '\0';
+        put_str(&b, text);
+    }
+    gguf_array(&b, "tokenizer.ggml.merges", 8, n * n);
+    for (uint32_t k = 0; k < n * n; k++) {
+        left[utf8_encode(left, byte_level_char((uint8_t)some[k / n]))] = '\0';
+        right[utf8_encode(right, byte_level_char((uint8_t)some[k % n]))] = '\0';
+        snprintf(text, sizeof text, "%s %s", left, right);
+        put_str(&b, text);
+    }
+    if (tokenizer_open_bytes(&t, buf_str(&b), pre, &(struct tokenizer_options){0}, &err) < 0)
+        print_message("%s: %s\n", pre, err.message);
+    buf_release(&b);
+    return t;
+}
+
+/* Every pre-tokenizer that llama.cpp names, by its scanner or, where it has none, never cut. */
+static void every_pre(void **state)
+{
+    size_t opened = 0, cut = 0;
+    (void)state;
+    for (size_t i = 0; pre_at(i); i++) {
+        struct tokenizer *t = open_pre(pre_at(i)->pre);
+        struct cut_rules rules;
+        struct error err = {0};
+        if (!t)
+            continue;
+        opened++;
+        assert_int_equal(cut_rules_make(&rules, t, &err), 0);
+        cut += rules.any;
+        check_tokenizer(pre_at(i)->pre, t, 60, rules.any ? 50 : 0);
+    }
+    assert_true(opened > 50 && cut > 40);
+}
+
 /* What cut.c takes for granted of letters: no form drops one or turns it into something that ends
  * in white space. */
 static void letters_stay(void **state)
@@ -488,25 +544,16 @@ static void bounded(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(made_by_hand),
-        cmocka_unit_test(letters_stay),
-        cmocka_unit_test(limit),
-        cmocka_unit_test(bounded),
-        cmocka_unit_test(peer_qwen3),
-        cmocka_unit_test(peer_llama3_1),
-        cmocka_unit_test(peer_llama2),
-        cmocka_unit_test(peer_gemma3),
-        cmocka_unit_test(peer_deepseek_v3),
-        cmocka_unit_test(peer_gptoss),
-        cmocka_unit_test(peer_gpt4o),
-        cmocka_unit_test(peer_claude),
-        cmocka_unit_test(gguf_bert_bge),
-        cmocka_unit_test(gguf_falcon),
-        cmocka_unit_test(gguf_gpt_2),
-        cmocka_unit_test(gguf_llama_bpe),
-        cmocka_unit_test(gguf_llama_spm),
-        cmocka_unit_test(gguf_phi_3),
-        cmocka_unit_test(gguf_qwen2),
+        cmocka_unit_test(made_by_hand),      cmocka_unit_test(every_pre),
+        cmocka_unit_test(letters_stay),      cmocka_unit_test(limit),
+        cmocka_unit_test(bounded),           cmocka_unit_test(peer_qwen3),
+        cmocka_unit_test(peer_llama3_1),     cmocka_unit_test(peer_llama2),
+        cmocka_unit_test(peer_gemma3),       cmocka_unit_test(peer_deepseek_v3),
+        cmocka_unit_test(peer_gptoss),       cmocka_unit_test(peer_gpt4o),
+        cmocka_unit_test(peer_claude),       cmocka_unit_test(gguf_bert_bge),
+        cmocka_unit_test(gguf_falcon),       cmocka_unit_test(gguf_gpt_2),
+        cmocka_unit_test(gguf_llama_bpe),    cmocka_unit_test(gguf_llama_spm),
+        cmocka_unit_test(gguf_phi_3),        cmocka_unit_test(gguf_qwen2),
         cmocka_unit_test(gguf_deepseek_llm),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
