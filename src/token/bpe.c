@@ -43,11 +43,14 @@ int bpe_build(struct bpe *b, const struct vocab *v, struct error *err)
 {
     if (bpe_init(b, v->merge_n, err) < 0)
         return -1;
-    b->merges = v->merges;
+    b->result = malloc(((size_t)v->merge_n + 1) * sizeof b->result[0]);
+    if (!b->result)
+        return error_no_memory(err);
     for (uint32_t rank = 0; rank < v->merge_n; rank++) {
         const struct vocab_merge *m = &v->merges[rank];
         if (rank + INSERT_AHEAD < v->merge_n)
             __builtin_prefetch(bpe_slot(b, m[INSERT_AHEAD].left, m[INSERT_AHEAD].right), 1);
+        b->result[rank] = m->result;
         if (bpe_insert(b, m->left, m->right, rank) < 0)
             return error_set(err, ERROR_INPUT, "merges %u and %u are the same pair",
                              bpe_value(b, m->left, m->right), rank);
@@ -73,6 +76,7 @@ void bpe_release(struct bpe *b)
     if (!b)
         return;
     free(b->pair);
+    free(b->result);
     free(b->order);
     free(b->torn_front);
     free(b->torn_back);

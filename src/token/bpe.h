@@ -7,8 +7,7 @@
  * The order is that of both references: the lowest rank first, of equal ranks the leftmost.
  * Short words are merged by a plain scan; longer ones (above BPE_SHORT) with a heap, so that n
  * symbols cost O(n log n) whatever they are, and the longest of them by windows.
- * Ownership: struct bpe is immutable once built and needs the vocabulary it was built from; struct
- * bpe_work is one thread's scratch.
+ * Ownership: struct bpe is immutable once built; struct bpe_work is one thread's scratch.
  */
 #ifndef TALLY_TOKEN_BPE_H
 #define TALLY_TOKEN_BPE_H
@@ -22,9 +21,8 @@
 struct bpe {
     uint64_t *pair; /* open addressing: left 21 bits, right 21, value 22; all ones = free */
     uint32_t shift, mask;
-    /* By value: what the pair becomes. The vocabulary's; NULL: the value is the id. */
-    const struct vocab_merge *merges;
-    uint32_t *order; /* by value: which merge goes first; NULL: the value is the rank */
+    uint32_t *result; /* by value: the id that the pair becomes; NULL: the value is the id */
+    uint32_t *order;  /* by value: which merge goes first; NULL: the value is the rank */
     uint32_t byte_id[256];
     bool all_bytes; /* every byte has an id */
     /* Characters may be merged by themselves first, except where a merge reaches across the edge of
@@ -99,7 +97,7 @@ static inline uint32_t bpe_result(const struct bpe *b, uint32_t left, uint32_t r
 {
     if (b->order)
         rank = bpe_value(b, left, right);
-    return b->merges ? b->merges[rank].result : rank;
+    return b->result ? b->result[rank] : rank;
 }
 
 /* Merges in place; len, where it is not NULL, holds the lengths of the symbols and is summed.

@@ -44,7 +44,7 @@ static int fail_at(struct reader *r, size_t at)
     return error_at_offset(r->err, (int64_t)at);
 }
 
-static int take(struct reader *r, void *out, size_t n, const char *what)
+static inline int take(struct reader *r, void *out, size_t n, const char *what)
 {
     if (n > r->bytes.n - r->at) {
         error_set(r->err, ERROR_INPUT, "the GGUF file ends inside %s", what);
@@ -66,10 +66,13 @@ static int take_u32(struct reader *r, uint32_t *out, const char *what)
 
 static int take_u64(struct reader *r, uint64_t *out, const char *what)
 {
-    uint32_t lo, hi;
-    if (take_u32(r, &lo, what) < 0 || take_u32(r, &hi, what) < 0)
+    unsigned char b[8] = {0};
+    uint64_t v = 0;
+    if (take(r, b, 8, what) < 0)
         return -1;
-    *out = lo | (uint64_t)hi << 32;
+    for (unsigned i = 0; i < 8; i++)
+        v |= (uint64_t)b[i] << (8 * i);
+    *out = v;
     return 0;
 }
 

@@ -37,18 +37,20 @@ static int flush(struct merges *m, struct error *err)
 static void place(struct merges *m, struct vocab_merge_text *to, struct str left, struct str right)
 {
     char *p = m->texts.p + m->texts.n;
-    bool drops = m->prefix.n && str_starts(right, m->prefix);
-    struct str rest = drops ? str_skip(right, m->prefix.n) : right;
-    buf_addstr(&m->texts, left);
-    buf_addstr(&m->texts, right);
-    to->left = str_make(p, left.n);
-    to->right = str_make(p + left.n, right.n);
-    to->joint = str_make(p, left.n + right.n);
-    if (!drops)
+    size_t n = left.n + right.n;
+    memcpy(p, left.p, left.n);
+    memcpy(p + left.n, right.p, right.n);
+    *to = (struct vocab_merge_text){.left = str_make(p, left.n),
+                                    .right = str_make(p + left.n, right.n),
+                                    .joint = str_make(p, n)};
+    m->texts.n += n;
+    if (m->prefix.n == 0 || !str_starts(right, m->prefix))
         return;
-    to->joint = str_make(p + left.n + right.n, left.n + rest.n);
-    buf_addstr(&m->texts, left);
-    buf_addstr(&m->texts, rest);
+    struct str rest = str_skip(to->right, m->prefix.n);
+    memcpy(p + n, left.p, left.n);
+    memcpy(p + n + left.n, rest.p, rest.n);
+    to->joint = str_make(p + n, left.n + rest.n);
+    m->texts.n += left.n + rest.n;
 }
 
 static int resolve(struct merges *m, struct str left, struct str right, uint64_t offset,
@@ -64,8 +66,8 @@ static int resolve(struct merges *m, struct str left, struct str right, uint64_t
     if ((m->batch_n == VOCAB_MERGE_BATCH || need > TEXTS_MAX - m->texts.n) && flush(m, err) < 0)
         return -1;
     struct vocab_merge_text *to = &m->batch[m->batch_n++];
-    to->offset = offset;
     place(m, to, left, right);
+    to->offset = offset;
     return 0;
 }
 
