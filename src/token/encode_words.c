@@ -213,19 +213,6 @@ static int encode_uncut(struct encoder *e, const struct norm_view *view)
     return any_word(e, view->text);
 }
 
-int encode_word(struct encoder *e, const struct norm_view *view)
-{
-    if (!e->t->model.joined)
-        return encode_uncut(e, view);
-    for (size_t at = 0, end; at < view->text.n; at = end) {
-        end = model_cut(&e->t->model, view->text, at);
-        struct norm_view part = norm_part(view, at, end);
-        if (encode_uncut(e, &part) < 0)
-            return -1;
-    }
-    return 0;
-}
-
 /* Pieces of text that end at end[0..n), the first of which begins at `at`. */
 static int encode_batch(struct encoder *e, struct str text, size_t at, const uint32_t *end,
                         size_t n)
@@ -252,6 +239,37 @@ static int encode_batch(struct encoder *e, struct str text, size_t at, const uin
         to = out->id + out->n;
     }
     out->n = (size_t)(to - out->id);
+    return 0;
+}
+
+/* A word of a model over characters, in the parts that it can be cut into. */
+static int encode_parts(struct encoder *e, struct str text)
+{
+    uint32_t *end = e->end[PIPELINE_STEPS_MAX]; /* which no split uses */
+    for (size_t at = 0, to = 0; at < text.n; at = to) {
+        size_t n = 0;
+        while (to < text.n && n < SCAN_BATCH) {
+            to = model_cut(&e->t->model, text, to);
+            end[n++] = (uint32_t)to;
+        }
+        if (encode_batch(e, text, at, end, n) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+int encode_word(struct encoder *e, const struct norm_view *view)
+{
+    if (!e->t->model.joined)
+        return encode_uncut(e, view);
+    if (!e->out->with_offsets)
+        return encode_parts(e, view->text);
+    for (size_t at = 0, end; at < view->text.n; at = end) {
+        end = model_cut(&e->t->model, view->text, at);
+        struct norm_view part = norm_part(view, at, end);
+        if (placed_word(e, &part) < 0)
+            return -1;
+    }
     return 0;
 }
 

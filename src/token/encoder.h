@@ -21,8 +21,9 @@ struct encoder {
     struct encoder *next;
     const struct tokenizer *t;
     struct norm_text repaired, escaped, norm[2];
-    struct norm_text rewritten[PIPELINE_STEPS_MAX];   /* by splits that change their text */
-    uint32_t end[PIPELINE_STEPS_MAX + 1][SCAN_BATCH]; /* of pieces, by step */
+    struct norm_text rewritten[PIPELINE_STEPS_MAX]; /* by splits that change their text */
+    /* Of pieces, by step; the last for the parts of words. */
+    uint32_t end[PIPELINE_STEPS_MAX + 1][SCAN_BATCH];
     struct model_work work;
     struct added_hits hits;
     struct word_cache *words;

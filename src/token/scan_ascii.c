@@ -51,11 +51,13 @@ void scan_ascii_classify(struct ascii_masks *m, const uint8_t *p)
         m->space |= bits_of((bytes16)(v == every(' '))) << i;
         m->newline |= bits_of((bytes16)(v == every('\n')) | (bytes16)(v == every('\r'))) << i;
         m->blank |= bits_of(within(v, '\t', 5)) << i;
+        m->control |= bits_of(within(v, 0, 0x20) | (bytes16)(v == every(0x7F))) << i;
         m->apostrophe |= bits_of((bytes16)(v == every('\''))) << i;
         m->slash |= bits_of((bytes16)(v == every('/'))) << i;
         m->wide |= bits_of((bytes16)(v >= every(0x80))) << i;
     }
     m->blank |= m->space; /* all white space */
+    m->control &= ~m->blank;
     m->other = ~(m->letter | m->digit | m->blank | m->wide);
 }
 
@@ -106,6 +108,15 @@ static inline uint64_t case_starts(const struct ascii_masks *m, const struct sca
     return starts;
 }
 
+/* [!-/:-@[-`{-~][A-Za-z]+ | [^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+ | ?[\p{P}\p{S}]+[\r\n]* | ...
+ * The same again where neither digits nor controls stand, which match nothing by themselves. */
+static inline uint64_t deepseek_starts(const struct ascii_masks *m, const struct scan_rules *r,
+                                       uint64_t *hard)
+{
+    *hard |= m->digit | m->control;
+    return qwen2_starts(m, r, hard);
+}
+
 /* ?\p{L}+ | ?\p{N}+ | ?[^\s\p{L}\p{N}]+ | \s+(?!\S) | \s+ */
 static inline uint64_t gpt2_starts(const struct ascii_masks *m)
 {
@@ -121,7 +132,7 @@ bool scan_ascii_can(const struct scan_rules *rules)
     /* Whether white space ends the text cannot be seen in a block. */
     return HAVE_MASKS && !rules->whole_end &&
            (rules->family == SCAN_QWEN2 || rules->family == SCAN_CASE ||
-            rules->family == SCAN_GPT2);
+            rules->family == SCAN_GPT2 || rules->family == SCAN_DEEPSEEK);
 }
 
 static inline uint32_t lowest(uint64_t bits)
@@ -136,10 +147,14 @@ size_t scan_ascii(const struct scan_rules *rules, const uint8_t *base, const uin
     scan_ascii_classify(&m, p);
     /* Wide characters may be white space or letters: what stands before one cannot know. */
     uint64_t hard = m.wide | m.wide >> 1, starts;
-    if (!rules->no_contraction || rules->family == SCAN_GPT2)
+    bool contraction =
+        rules->family == SCAN_GPT2 || (rules->family != SCAN_DEEPSEEK && !rules->no_contraction);
+    if (contraction)
         hard |= m.apostrophe & m.letter >> 1;
     if (rules->family == SCAN_GPT2)
         starts = gpt2_starts(&m);
+    else if (rules->family == SCAN_DEEPSEEK)
+        starts = deepseek_starts(&m, rules, &hard);
     else if (rules->family == SCAN_CASE)
         starts = case_starts(&m, rules, &hard);
     else

@@ -18,7 +18,7 @@
 
 /* One mask a class; bit i is byte i. */
 struct ascii_masks {
-    uint64_t letter, upper, digit, space, newline, blank, other, apostrophe, slash, wide;
+    uint64_t letter, upper, digit, space, newline, blank, other, control, apostrophe, slash, wide;
 };
 
 /* Whether this family of expressions, on this machine, can be scanned so. */

@@ -1,4 +1,6 @@
 /* DeepSeek V3's last expression, and runs of one set of characters. */
+#include <string.h>
+
 #include "token/scan_internal.h"
 
 /* [!-/:-@[-`{-~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*
@@ -106,6 +108,23 @@ static bool three_digits(const uint8_t *p, const uint8_t *end)
     return end - p >= 3 && ascii_digit(p[0]) && ascii_digit(p[1]) && ascii_digit(p[2]);
 }
 
+/* On over ASCII that no set of numbers, kana or Han has a part in, by eights. */
+static const uint8_t *skip_outside(const struct scan_rules *r, const uint8_t *p, const uint8_t *end)
+{
+    const uint64_t high = UINT64_C(0x8080808080808080), digits = UINT64_C(0x3030303030303030);
+    uint64_t word;
+    if (r->set != SCAN_NUMBERS && r->set != SCAN_KANA_AND_HAN)
+        return p;
+    for (; end - p >= (ptrdiff_t)sizeof word; p += sizeof word) {
+        memcpy(&word, p, sizeof word);
+        /* A byte of ASCII, its bits 4 and 5 turned, is below 10 for a digit; 0x76 more, 0x80. */
+        bool digit = (((word ^ digits) + UINT64_C(0x7676767676767676)) & high) != high;
+        if ((word & high) || (digit && r->set == SCAN_NUMBERS))
+            break;
+    }
+    return p;
+}
+
 const uint8_t *scan_next_runs(const struct scan_rules *r, const uint8_t *p, const uint8_t *end)
 {
     uint32_t cp, n = uni_next(p, &cp), taken = 1;
@@ -119,6 +138,8 @@ const uint8_t *scan_next_runs(const struct scan_rules *r, const uint8_t *p, cons
     }
     p += n;
     for (; p < end && (!inside || taken < r->digits); p += n, taken++) {
+        if (!inside && (p = skip_outside(r, p, end)) == end)
+            break;
         n = uni_next(p, &cp);
         if (in_set(r, cp) != inside)
             break;

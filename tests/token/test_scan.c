@@ -161,6 +161,7 @@ static void ascii_masks(void **state)
             assert_int_equal(m.blank >> i & 1, blank);
             assert_int_equal(m.apostrophe >> i & 1, c == '\'');
             assert_int_equal(m.slash >> i & 1, c == '/');
+            assert_int_equal(m.control >> i & 1, (c < 0x20 && !blank) || c == 0x7F);
             assert_int_equal(m.wide >> i & 1, c >= 0x80);
             assert_int_equal(m.other >> i & 1, c < 0x80 && !upper && !lower && !digit && !blank);
         }
@@ -226,25 +227,79 @@ static size_t make_text(char text[1024], uint32_t *random)
     return n;
 }
 
+/* Runs of numbers, and of kana and Han, however much ASCII lies between them. */
+static void runs(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {"a",
+                                        "Z",
+                                        " ",
+                                        "/",
+                                        ":",
+                                        "0",
+                                        "9",
+                                        "12345",
+                                        "\xD9\xA3",
+                                        "\xE6\x97\xA5",
+                                        "\xE3\x81\x82",
+                                        "\xC3\xA9",
+                                        "@",
+                                        "o",
+                                        "p",
+                                        "\x7F"};
+    uint32_t random = 99;
+    for (int round = 0; round < 20000; round++) {
+        char text[512];
+        size_t n = 0, want = next_random(&random) % 300;
+        uint32_t kinds = 5 + next_random(&random) % 12, end[SCAN_BATCH];
+        const struct scan_rules r = {.family = SCAN_RUNS,
+                                     .digits = round % 2 ? 3 : SCAN_ANY_DIGITS,
+                                     .set = round % 4 < 2 ? SCAN_NUMBERS : SCAN_KANA_AND_HAN};
+        while (n < want) {
+            const char *part = parts[next_random(&random) % 16 % kinds];
+            memcpy(text + n, part, strlen(part));
+            n += strlen(part);
+        }
+        struct str s = str_make(text, n);
+        bool was_inside = false;
+        uint32_t taken = 0;
+        for (size_t at = 0, got; at < s.n; at = end[got - 1]) {
+            got = scan(&r, s, at, end);
+            for (size_t i = 0, from = at; i < got; from = end[i++])
+                for (size_t k = from, len; k < end[i]; k += len) {
+                    uint32_t cp;
+                    len = uni_next((const uint8_t *)text + k, &cp);
+                    bool inside = r.set == SCAN_NUMBERS ? uni_is(cp, UNI_NUMBER)
+                                                        : (cp >= 0x4E00 && cp <= 0x9FA5) ||
+                                                              (cp >= 0x3040 && cp <= 0x30FF);
+                    bool begins = k == 0 || inside != was_inside || (inside && taken == r.digits);
+                    assert_int_equal(k == from, begins);
+                    taken = begins ? 1 : taken + 1;
+                    was_inside = inside;
+                }
+        }
+    }
+}
+
 /* Blocks of ASCII give the pieces that scanning by character does. */
 static void blocks(void **state)
 {
     (void)state;
     static const uint32_t digits[] = {1, 2, 3, SCAN_ANY_DIGITS};
-    static const enum scan_family families[] = {SCAN_QWEN2, SCAN_CASE, SCAN_GPT2};
+    static const enum scan_family families[] = {SCAN_QWEN2, SCAN_CASE, SCAN_GPT2, SCAN_DEEPSEEK};
     uint32_t random = 20261201;
     size_t in_blocks = 0;
-    for (unsigned round = 0; round < 30000; round++) {
+    for (unsigned round = 0; round < 40000; round++) {
         char text[1024];
         uint32_t end[SCAN_BATCH], one;
         struct str s = str_make(text, make_text(text, &random));
         const struct scan_rules r = {
-            .family = families[round % 3],
-            .digits = digits[round / 3 % 4],
-            .fold_all = round / 12 % 2,
-            .no_contraction = round / 24 % 2,
-            .marks = round / 48 % 2 && round % 3 == 0,
-            .ascii_case = round / 48 % 2 && round % 3 == 1,
+            .family = families[round % 4],
+            .digits = digits[round / 4 % 4],
+            .fold_all = round / 16 % 2,
+            .no_contraction = round / 32 % 2,
+            .marks = round / 64 % 2 && round % 4 == 0,
+            .ascii_case = round / 64 % 2 && round % 4 == 1,
         };
         for (size_t at = 0, n; at < s.n; at = end[n - 1]) {
             n = scan(&r, s, at, end);
@@ -268,7 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(qwen2),       cmocka_unit_test(llama3),  cmocka_unit_test(gpt2),
         cmocka_unit_test(white_space), cmocka_unit_test(batches), cmocka_unit_test(newer_letters),
-        cmocka_unit_test(ascii_masks), cmocka_unit_test(blocks),
+        cmocka_unit_test(ascii_masks), cmocka_unit_test(blocks),  cmocka_unit_test(runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
