@@ -169,11 +169,13 @@ static enum effect see_scan(const struct cut_rules *r, const struct scan_rules *
 {
     switch (scan->family) {
     case SCAN_WHOLE:
-    case SCAN_RUNS:
         return NEUTRAL;
+    case SCAN_RUNS: /* groups of digits take the text before them along */
+        return scan->set == SCAN_DIGIT_GROUPS ? OPAQUE : NEUTRAL;
     case SCAN_GPT2:
     case SCAN_QWEN2:
     case SCAN_CASE:
+    case SCAN_KIMI:
     case SCAN_DEEPSEEK:
     case SCAN_KIMI:
         return r->mark == ' ' ? BEGINS : OPAQUE;
@@ -205,6 +207,7 @@ static enum effect see_split(struct cut_rules *r, const struct split_step *s, en
         return kind == CUT_SPACE && r->mark == ' ' ? NEUTRAL : OPAQUE;
     case SPLIT_NFD_WORDS:
         return kind == CUT_PUNCT ? OPAQUE : BEGINS;
+    case SPLIT_SCRIPTS:
     case SPLIT_REGEX:
         return OPAQUE;
     }

@@ -217,6 +217,30 @@ static int one_token(struct chain *out, const struct chain *in, size_t i,
     }
 }
 
+/* A token that follows itself counts once; pads vanish, and tokens with nothing left. */
+static void ctc(struct chain *out, const struct chain *in, const struct decode_step *s)
+{
+    struct buf two[2] = {BUF_INIT(SIZE_MAX / 2), BUF_INIT(SIZE_MAX / 2)};
+    for (size_t i = 0; i < chain_n(in); i++) {
+        if (i && str_eq(chain_at(in, i), chain_at(in, i - 1)))
+            continue;
+        buf_reset(&two[0]);
+        buf_reset(&two[1]);
+        replace_all(&two[0], chain_at(in, i), s->text, STR(""));
+        if (s->flag) {
+            clean_up(&two[1], buf_str(&two[0]));
+            buf_reset(&two[0]);
+            replace_all(&two[0], buf_str(&two[1]), s->with, STR(" "));
+        }
+        if (two[0].n == 0)
+            continue;
+        buf_addstr(&out->text, buf_str(&two[0]));
+        chain_end(out);
+    }
+    buf_release(&two[0]);
+    buf_release(&two[1]);
+}
+
 static int apply(struct chain *out, const struct chain *in, const struct decode_step *s,
                  struct error *err)
 {
@@ -226,6 +250,9 @@ static int apply(struct chain *out, const struct chain *in, const struct decode_
         return 0;
     case DECODE_BYTE_FALLBACK:
         byte_fallback(out, in);
+        return 0;
+    case DECODE_CTC:
+        ctc(out, in, s);
         return 0;
     case DECODE_FUSE:
         buf_addstr(&out->text, buf_str(&in->text));

@@ -1,6 +1,7 @@
 /* Pre-tokenizers: a text is cut into pieces, step by step, and the last pieces are words. */
 #include "token/encoder.h"
 #include "token/fold.h"
+#include "token/script.h"
 #include "token/unicode.h"
 
 static int scan_pieces(struct encoder *e, const struct norm_view *view, unsigned step)
@@ -158,6 +159,27 @@ static int split_words(struct splitter *s)
     return kind ? give(s, from, text.n) : 0;
 }
 
+/* A piece ends where the script changes; what is of no script goes with what stands before it, and
+ * is dropped where nothing does: the reference's first piece begins at the first script. */
+static int split_scripts(struct splitter *s)
+{
+    struct str text = s->view->text;
+    uint32_t last = 0;
+    size_t from = 0;
+    for (size_t at = 0; at < text.n;) {
+        uint32_t cp, n = uni_next((const uint8_t *)text.p + at, &cp), now = script_of(cp);
+        if (now && now != last) {
+            if (last && give(s, from, at) < 0)
+                return -1;
+            from = at;
+        }
+        if (now)
+            last = now;
+        at += n;
+    }
+    return last ? give(s, from, text.n) : 0;
+}
+
 /* llama.cpp's "bert": white space dropped, punctuation and Chinese characters alone. */
 static int split_bert_llama(struct splitter *s)
 {
@@ -237,6 +259,8 @@ int encode_pieces(struct encoder *e, const struct norm_view *view, unsigned step
         return split_metaspace(e, view, step);
     case SPLIT_PREFIX:
         return split_prefix(e, view, step);
+    case SPLIT_SCRIPTS:
+        return split_scripts(&s);
     case SPLIT_NFD_WORDS:
         return split_bert_llama(&s);
     }

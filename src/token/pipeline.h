@@ -63,6 +63,7 @@ enum split_op {
     SPLIT_WORDS,     /* \w+|[^\w\s]+ , the rest dropped */
     SPLIT_METASPACE, /* rewrites spaces, then splits before each */
     SPLIT_PREFIX,    /* puts a space in front of a piece that has none */
+    SPLIT_SCRIPTS,   /* where the script changes */
     SPLIT_NFD_WORDS, /* llama.cpp's "bert": white space dropped, punctuation alone */
 };
 
@@ -101,7 +102,7 @@ enum decode_op {
     DECODE_METASPACE,
     DECODE_WORDPIECE,
     DECODE_BPE, /* the suffix becomes a space */
-    DECODE_CTC,
+    DECODE_CTC, /* what repeats is one; pads (text) are dropped, delimiters (with) become spaces */
 };
 
 struct decode_step {

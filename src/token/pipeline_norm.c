@@ -145,6 +145,13 @@ static int read_decode_details(struct decode_step *s, const struct json *c, stru
         json_str(&s->text, json_get(c, "prefix"));
         s->flag = pipeline_flag(c, "cleanup", true);
         return 0;
+    case DECODE_CTC:
+        s->text = STR("<pad>");
+        s->with = STR("|");
+        json_str(&s->text, json_get(c, "pad_token"));
+        json_str(&s->with, json_get(c, "word_delimiter_token"));
+        s->flag = pipeline_flag(c, "cleanup", true);
+        return 0;
     case DECODE_BPE:
         s->text = STR("</w>");
         json_str(&s->text, json_get(c, "suffix"));
@@ -168,6 +175,7 @@ int pipeline_read_decoder(struct pipeline *p, const struct json *c, struct error
         {"Metaspace", DECODE_METASPACE},
         {"WordPiece", DECODE_WORDPIECE},
         {"BPEDecoder", DECODE_BPE},
+        {"CTC", DECODE_CTC},
     };
     struct str type;
     if (pipeline_type(&type, c, "decoder", err) < 0)

@@ -15,6 +15,12 @@
 #define CASED(tail, digits)                                      \
     FRONT U "*" W "+" tail "|" FRONT U "+" W "*" tail "|" digits \
             "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*" BLANKS_AND_NEWLINES
+#define NO_HAN(letters) "[" letters "&&[^\\p{Han}]]"
+#define KU NO_HAN("\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}")
+#define KW NO_HAN("\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}")
+#define KIMI                                                                      \
+    "[\\p{Han}]+|" FRONT KU "*" KW "+" ANY_CASE "?|" FRONT KU "+" KW "*" ANY_CASE \
+    "?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*" BLANKS_AND_NEWLINES
 #define DEEPSEEK(newlines)                                                                \
     "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^" newlines                   \
     "\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[" newlines "]*|\\s*[" newlines \
@@ -42,6 +48,7 @@ static const struct {
     {CASED("", "\\p{N}{1,3}"),
      "tekken",
      {.family = SCAN_CASE, .digits = 3, .no_contraction = true}},
+    {KIMI, "kimi", {.family = SCAN_KIMI, .digits = 3, .fold_all = true}},
     {DEEPSEEK("\r\n"), "deepseek-v3", {.family = SCAN_DEEPSEEK}},
     {DEEPSEEK("\\r\\n"), "deepseek-v3", {.family = SCAN_DEEPSEEK}},
     {"\\p{N}{1,3}", "numbers", {.family = SCAN_RUNS, .digits = 3, .set = SCAN_NUMBERS}},
@@ -237,6 +244,10 @@ int pipeline_read_pre_tokenizer(struct pipeline *p, const struct json *c, struct
     if (str_eq(type, STR("Whitespace"))) {
         p->pre = "words";
         return add_step(p, SPLIT_WORDS, err) ? 0 : -1;
+    }
+    if (str_eq(type, STR("UnicodeScripts"))) {
+        p->pre = "scripts";
+        return add_step(p, SPLIT_SCRIPTS, err) ? 0 : -1;
     }
     if (str_eq(type, STR("Digits")))
         return add_set(p, SET_NUMERIC,

@@ -226,6 +226,66 @@ static void decodes(void **state)
     tokenizer_free(t);
 }
 
+/* Pieces as tokenizers 0.22.2 gives them (pre_tokenizers.UnicodeScripts of its Python package):
+ * kana and U+30FC go with Han, what is of no script with what stands before it, or nowhere. */
+static void scripts(void **state)
+{
+    struct tokenizer *t = NULL;
+    struct error err = {0};
+    (void)state;
+    assert_int_equal(
+        tokenizer_open_bytes(
+            &t,
+            STR("{\"pre_tokenizer\":{\"type\":\"UnicodeScripts\"},\"model\":{\"type\":"
+                "\"WordLevel\","
+                "\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"どこで生れ\":1,\"。\":2,\"Yes\":3,"
+                "\"12 \":4,\"аб \":5,\"cd\":6,\"...\":7,\"Ω\":8,\"а\":9,\"ー漢\":10}}}"),
+            "test", &(struct tokenizer_options){0}, &err),
+        0);
+    EXPECT(t, STR("どこで生れ。Yes"), &parsed, 1, 2, 3);
+    EXPECT(t, STR(" 12 аб cd"), &parsed, 4, 5, 6);
+    EXPECT(t, STR("..."), &parsed, 7);
+    EXPECT(t, STR("Ωа。ー漢"), &parsed, 8, 9, 2, 10);
+    expect(t, STR("  "), &parsed, NULL, 0);
+    tokenizer_free(t);
+}
+
+/* What tokenizers 0.22 gives back for these tokens (decoders.CTC of its Python package). */
+static void decodes_ctc(void **state)
+{
+    static const struct {
+        const char *decoder, *text;
+        uint32_t id[16];
+        size_t n;
+    } cases[] = {
+        {"\"type\":\"CTC\"", "hello", {5, 5, 6, 7, 7, 8, 8, 5, 8, 9, 9, 9, 5}, 13},
+        {"\"type\":\"CTC\"", "a. bb", {0, 1, 2, 2, 3, 4}, 6},
+        {"\"type\":\"CTC\",\"cleanup\":false", "a .|bb", {0, 1, 2, 2, 3, 4}, 6},
+        {"\"type\":\"CTC\",\"pad_token\":\"[P]\",\"word_delimiter_token\":\"_\"",
+         "a a don't",
+         {0, 10, 11, 0, 12},
+         5},
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct buf b = BUF_INIT(4096), out = BUF_INIT(4096);
+        struct tokenizer *t = NULL;
+        struct error err = {0};
+        buf_addf(&b,
+                 "{\"decoder\":{%s},\"model\":{\"type\":\"WordLevel\",\"unk_token\":\"a\","
+                 "\"vocab\":{\"a\":0,\" .\":1,\"|\":2,\"b\":3,\"<pad>b\":4,\"<pad>\":5,\"h\":6,"
+                 "\"e\":7,\"l\":8,\"o\":9,\"[P]\":10,\"_\":11,\" do not\":12}}}",
+                 cases[i].decoder);
+        assert_int_equal(
+            tokenizer_open_bytes(&t, buf_str(&b), "test", &(struct tokenizer_options){0}, &err), 0);
+        assert_int_equal(tokenizer_decode(t, cases[i].id, cases[i].n, false, &out, &err), 0);
+        assert_string_equal(out.p, cases[i].text);
+        tokenizer_free(t);
+        buf_release(&b);
+        buf_release(&out);
+    }
+}
+
 /* Both spellings of merges, and a GGUF: other files, one vocabulary. */
 static void digests(void **state)
 {
@@ -423,6 +483,8 @@ int main(void)
         cmocka_unit_test(offsets),
         cmocka_unit_test(ill_formed_text),
         cmocka_unit_test(decodes),
+        cmocka_unit_test(decodes_ctc),
+        cmocka_unit_test(scripts),
         cmocka_unit_test(digests),
         cmocka_unit_test(gguf_is_the_same_vocabulary),
         cmocka_unit_test(long_words),
