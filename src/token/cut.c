@@ -177,7 +177,6 @@ static enum effect see_scan(const struct cut_rules *r, const struct scan_rules *
     case SCAN_CASE:
     case SCAN_KIMI:
     case SCAN_DEEPSEEK:
-    case SCAN_KIMI:
         return r->mark == ' ' ? BEGINS : OPAQUE;
     }
     return OPAQUE;
