@@ -64,6 +64,7 @@ static int refuse(struct reading *r, const char *what)
 static int add(struct reading *r, int64_t at_ns, int64_t prompt, int64_t output)
 {
     struct trace *t = r->t;
+    int64_t since;
 
     if (prompt < 1 || prompt > CORPUS_TOKENS_MAX || output < 1 || output > CORPUS_TOKENS_MAX) {
         error_set(r->err, ERROR_INPUT,
@@ -75,7 +76,9 @@ static int add(struct reading *r, int64_t at_ns, int64_t prompt, int64_t output)
     }
     if (t->n == 0)
         r->first_ns = at_ns;
-    at_ns -= r->first_ns;
+    if (__builtin_sub_overflow(at_ns, r->first_ns, &since))
+        since = at_ns < r->first_ns ? -1 : INT64_MAX; /* centuries apart */
+    at_ns = since;
     if (at_ns < 0 || (t->n > 0 && at_ns < t->items[t->n - 1].at_ns)) {
         refuse(r, "the request came before the one above it");
         return error_remedy(r->err, "sort the trace by its times");
@@ -160,10 +163,10 @@ static int take_csv(struct reading *r, struct str line)
 
 static int take_line(struct reading *r, struct str line)
 {
-    if (str_trim(line).n == 0)
-        return 0;
     if (r->line == 1 && str_starts(line, STR("\xef\xbb\xbf")))
         line = str_skip(line, 3);
+    if (str_trim(line).n == 0)
+        return 0;
     if (r->t->n == 0 && str_eq(str_trim(line), STR(AZURE_HEADER)) &&
         (r->format == TRACE_AUTO || r->format == TRACE_AZURE)) {
         r->format = TRACE_AZURE;

@@ -104,6 +104,7 @@ static void refused(void **state)
     } cases[] = {
         {"", 0, "no request"},
         {"\n\n", 0, "no request"},
+        {"\xef\xbb\xbf", 0, "no request"},
         {"TIMESTAMP,ContextTokens,GeneratedTokens\n", 0, "no request"},
         {"time,tokens\n", 1, "neither JSON nor the header"},
         {"{\"time\":0,\"prompt_tokens\":1,\"output_tokens\":1}\n{\"time\":1,", 2, ""},
@@ -121,6 +122,12 @@ static void refused(void **state)
         {"{\"time\":0,\"prompt_tokens\":1,\"output_tokens\":1}\n"
          "{\"time\":34560000.5,\"prompt_tokens\":1,\"output_tokens\":1}",
          2, "400 days"},
+        {"TIMESTAMP,ContextTokens,GeneratedTokens\n1720-11-16 18:17:03,1,1\n"
+         "2046-11-16 18:17:03,1,1\n",
+         3, "400 days"},
+        {"TIMESTAMP,ContextTokens,GeneratedTokens\n2046-11-16 18:17:03,1,1\n"
+         "1720-11-16 18:17:03,1,1\n",
+         3, "before the one above"},
         {"TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03,1\n", 2, "three columns"},
         {"TIMESTAMP,ContextTokens,GeneratedTokens\nyesterday,1,1\n", 2, "no time"},
         {"TIMESTAMP,ContextTokens,GeneratedTokens\n2023-11-16 18:17:03,1,1,1\n", 2, "no numbers"},
