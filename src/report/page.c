@@ -92,13 +92,25 @@ static const struct metrics_pairs *headline_pair(const struct page_run *p)
     return best;
 }
 
-static void ratio_card(const struct metrics_pairs *pair, enum metrics_paired which,
-                       const char *title, struct buf *out)
+const char *page_level(const struct page_run *p, int32_t band, char out[RUN_BAND_NAME_MAX])
+{
+    run_band_name(out, &p->run->plan, band);
+    return out;
+}
+
+double page_level_number(const struct page_run *p, int32_t band)
+{
+    return run_plan_is_open(&p->run->plan) ? band / 1000.0 : band;
+}
+
+static void ratio_card(const struct page_run *p, const struct metrics_pairs *pair,
+                       enum metrics_paired which, const char *title, struct buf *out)
 {
     const struct metrics_ratio *r = &pair->ratios[which];
     if (r->why != REASON_NONE)
         return;
-    buf_addf(out, "<li>%s, c = %d<b>", title, pair->band);
+    char level[RUN_BAND_NAME_MAX];
+    buf_addf(out, "<li>%s, %s<b>", title, page_level(p, pair->band, level));
     page_real(out, r->ratio);
     buf_adds(out, "</b><span class=dim>subject / comparator, ");
     if (r->bounds_why == REASON_NONE) {
@@ -135,7 +147,9 @@ static void rate_cards(const struct page_run *p, struct buf *out)
         }
         if (reps == 0)
             continue;
-        buf_addf(out, "<li>Output rate, %s, c = %d<b>", page_lane(p, lane), c[n - 1]);
+        char level[RUN_BAND_NAME_MAX];
+        buf_addf(out, "<li>Output rate, %s, %s<b>", page_lane(p, lane),
+                 page_level(p, c[n - 1], level));
         page_real(out, sum / (double)reps);
         buf_adds(out, " tok/s</b><span class=dim>");
         if (reps > 1) {
@@ -180,9 +194,9 @@ static void first_screen(const struct page_run *p, struct buf *out)
     buf_adds(out, "<ul class=numbers>");
     const struct metrics_pairs *pair = headline_pair(p);
     if (pair) {
-        ratio_card(pair, PAIRED_AGG, "Output rate", out);
-        ratio_card(pair, PAIRED_TTFT, "Time to first token, median", out);
-        ratio_card(pair, PAIRED_DECODE, "Decode rate, median", out);
+        ratio_card(p, pair, PAIRED_AGG, "Output rate", out);
+        ratio_card(p, pair, PAIRED_TTFT, "Time to first token, median", out);
+        ratio_card(p, pair, PAIRED_DECODE, "Decode rate, median", out);
     }
     rate_cards(p, out);
     buf_adds(out, "</ul></header>\n");
@@ -190,32 +204,35 @@ static void first_screen(const struct page_run *p, struct buf *out)
 
 static void pair_caveats(const struct page_run *p, struct buf *out)
 {
+    char level[RUN_BAND_NAME_MAX];
     for (size_t i = 0; i < p->pairs_n; i++) {
         const struct metrics_pairs *pair = &p->pairs[i];
         const struct metrics_ratio *r = &pair->ratios[PAIRED_AGG];
         if (r->why != REASON_NONE && r->why != REASON_ONE_LANE) {
-            buf_addf(out, "<li>No ratio at c = %d: %s", pair->band, metrics_reason_help(r->why));
+            buf_addf(out, "<li>No ratio at %s: %s", page_level(p, pair->band, level),
+                     metrics_reason_help(r->why));
             if (r->why == REASON_UNEQUAL_WORK && isfinite(pair->work.excess))
                 buf_addf(out, " (the subject did %+.2f %% prompt work)", 100 * pair->work.excess);
             buf_adds(out, ".</li>");
         } else if (pair->unequal_work) {
             buf_addf(out,
-                     "<li>At c = %d the lanes were compared although declared to do unequal "
+                     "<li>At %s the lanes were compared although declared to do unequal "
                      "prompt work.</li>",
-                     pair->band);
+                     page_level(p, pair->band, level));
         }
     }
 }
 
 static void band_caveats(const struct page_run *p, struct buf *out)
 {
+    char level[RUN_BAND_NAME_MAX];
     for (size_t i = 0; i < p->bands_n; i++) {
         const struct run_band *b = p->bands[i].record;
         const struct metrics_band *m = p->bands[i].metrics;
         const char *lane = page_lane(p, b->lane);
         if (b->status != STATUS_PASS) {
-            buf_addf(out, "<li>%s, c = %d, replicate %d is %s", lane, b->band, b->replicate,
-                     status_name(b->status));
+            buf_addf(out, "<li>%s, %s, replicate %d is %s", lane, page_level(p, b->band, level),
+                     b->replicate, status_name(b->status));
             if (b->reason || b->detail) {
                 buf_adds(out, ": ");
                 html_cstr(out, b->detail ? b->detail : b->reason);
@@ -224,8 +241,9 @@ static void band_caveats(const struct page_run *p, struct buf *out)
         }
         for (int f = 0; f < METRICS_FLAGS; f++)
             if (m->flags & 1u << f)
-                buf_addf(out, "<li>%s, c = %d, replicate %d is SUSPECT: %s.</li>", lane, b->band,
-                         b->replicate, metrics_flag_help((enum metrics_flag)f));
+                buf_addf(out, "<li>%s, %s, replicate %d is SUSPECT: %s.</li>", lane,
+                         page_level(p, b->band, level), b->replicate,
+                         metrics_flag_help((enum metrics_flag)f));
     }
 }
 
@@ -267,13 +285,20 @@ static void caveats(const struct page_run *p, struct buf *out)
     }
 }
 
-void page_controls(struct buf *out, const int32_t *c, size_t n, const char *const *lanes,
-                   size_t lanes_n)
+void page_controls(struct buf *out, const struct page_run *p, const int32_t *c, size_t n,
+                   const char *const *lanes, size_t lanes_n)
 {
-    buf_adds(out, "<div class=bar role=group aria-label=\"Concurrency shown\">Concurrency: ");
-    for (size_t i = 0; i < n; i++)
-        buf_addf(out, "<button type=button data-show=\"%d\" aria-pressed=false>c = %d</button>",
-                 c[i], c[i]);
+    const char *what = p && run_plan_is_open(&p->run->plan) ? "Load" : "Concurrency";
+    char level[RUN_BAND_NAME_MAX];
+    buf_addf(out, "<div class=bar role=group aria-label=\"%s shown\">%s: ", what, what);
+    for (size_t i = 0; i < n; i++) {
+        if (p)
+            page_level(p, c[i], level);
+        else
+            snprintf(level, sizeof level, "c = %d", c[i]);
+        buf_addf(out, "<button type=button data-show=\"%d\" aria-pressed=false>%s</button>", c[i],
+                 level);
+    }
     buf_adds(out, "<button type=button data-show=all aria-pressed=false>all</button>");
     for (size_t i = 0; i < lanes_n && lanes_n > 1; i++)
         buf_addf(out, "<label><input type=checkbox checked data-lane=%s> %s</label>", lanes[i],
@@ -288,7 +313,7 @@ static void controls(const struct page_run *p, struct buf *out)
     size_t n = page_concurrencies(p, c);
     for (size_t i = 0; i < p->run->lanes_n; i++)
         lanes[i] = page_lane(p, i);
-    page_controls(out, c, n, lanes, p->run->lanes_n);
+    page_controls(out, p, c, n, lanes, p->run->lanes_n);
 }
 
 void page_begin(struct buf *out, const char *title)

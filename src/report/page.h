@@ -63,9 +63,15 @@ void page_provenance(const struct page_run *p, struct buf *out);
 /* Shared by every page, the trend's too (report/trend.h). */
 void page_begin(struct buf *out, const char *title); /* to the body, with style */
 void page_end(struct buf *out);                      /* the script, and the end */
-/* Buttons that choose a band, and boxes that hide a lane when there are two. */
-void page_controls(struct buf *out, const int32_t *c, size_t n, const char *const *lanes,
-                   size_t lanes_n);
+/* Buttons that choose a band, and boxes that hide a lane when there are two. p: what the bands are
+ * called; NULL: concurrencies. */
+void page_controls(struct buf *out, const struct page_run *p, const int32_t *c, size_t n,
+                   const char *const *lanes, size_t lanes_n);
+
+/* A band in words, "c = 4" or "2.5 req/s"; and on an axis, the concurrency, the rate or the speed.
+ */
+const char *page_level(const struct page_run *p, int32_t band, char out[RUN_BAND_NAME_MAX]);
+double page_level_number(const struct page_run *p, int32_t band);
 
 /* Shared by the parts. */
 size_t page_concurrencies(const struct page_run *p, int32_t out[RUN_BANDS_MAX]);

@@ -6,12 +6,16 @@
 #include "report/page.h"
 
 /* "comparator, c = 4, replicate 2", as far as the refusal says. */
-static const char *where(const struct receipt_refusal *r, struct arena *arena)
+static const char *where(const struct run_plan *plan, const struct receipt_refusal *r,
+                         struct arena *arena)
 {
+    char level[RUN_BAND_NAME_MAX];
     struct buf text = BUF_INIT(160);
     buf_adds(&text, r->lane ? r->lane : "");
-    if (r->band)
-        buf_addf(&text, "%sc = %d", text.n ? ", " : "", r->band);
+    if (r->band) {
+        run_band_name(level, plan, r->band);
+        buf_addf(&text, "%s%s", text.n ? ", " : "", level);
+    }
     if (r->replicate)
         buf_addf(&text, ", replicate %d", r->replicate);
     const char *kept = arena_cstr(arena, buf_str(&text));
@@ -33,7 +37,8 @@ static int write_page(struct receipt_whole *w, const char *verified, struct buf 
                                       w->bands[i].samples_n};
     for (size_t i = 0; i < v->refusals_n; i++) {
         const struct receipt_refusal *r = &v->refusals[i];
-        refusals[i] = (struct page_refusal){r->rule, where(r, &w->arena), r->seen, r->remedy};
+        refusals[i] =
+            (struct page_refusal){r->rule, where(&w->run->plan, r, &w->arena), r->seen, r->remedy};
     }
     enum status stated = STATUS_INCOMPLETE;
     struct str name = {0}, reason = {0};

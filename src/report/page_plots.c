@@ -80,28 +80,31 @@ static void throughput_lane(const struct page_run *p, const struct plot *plot, s
                             const int32_t *c, size_t n, struct buf *out)
 {
     double x[RUN_BANDS_MAX], y[RUN_BANDS_MAX], ideal[RUN_BANDS_MAX];
+    int32_t band[RUN_BANDS_MAX];
     size_t k = 0;
     for (size_t i = 0; i < n; i++) {
         struct point pt = gather(p, lane, c[i], METRIC_AGG);
         if (pt.n == 0)
             continue;
-        x[k] = c[i];
+        band[k] = c[i];
+        x[k] = page_level_number(p, c[i]);
         y[k] = pt.mean;
-        ideal[k] = y[0] / x[0] * c[i];
+        ideal[k] = y[0] / x[0] * x[k];
         k++;
     }
     plot_line_dashed(plot, out, page_lane(p, lane), x, ideal, k);
     plot_line(plot, out, page_lane(p, lane), x, y, k);
     for (size_t i = 0; i < k; i++) {
-        char text[160];
-        struct point pt = gather(p, lane, (int32_t)x[i], METRIC_AGG);
+        char text[160], level[RUN_BAND_NAME_MAX];
+        struct point pt = gather(p, lane, band[i], METRIC_AGG);
+        page_level(p, band[i], level);
         if (pt.n > 1)
             snprintf(text, sizeof text,
-                     "%s, c = %d: %.1f tok/s, 95 %% bounds %.1f and %.1f, %zu replicates",
-                     page_lane(p, lane), (int)x[i], pt.mean, pt.lo, pt.hi, pt.n);
+                     "%s, %s: %.1f tok/s, 95 %% bounds %.1f and %.1f, %zu replicates",
+                     page_lane(p, lane), level, pt.mean, pt.lo, pt.hi, pt.n);
         else
-            snprintf(text, sizeof text, "%s, c = %d: %.1f tok/s, one replicate", page_lane(p, lane),
-                     (int)x[i], pt.mean);
+            snprintf(text, sizeof text, "%s, %s: %.1f tok/s, one replicate", page_lane(p, lane),
+                     level, pt.mean);
         plot_mark(plot, out, page_lane(p, lane), x[i], pt.mean, pt.lo, pt.hi, text);
     }
 }
@@ -131,6 +134,8 @@ void page_throughput(const struct page_run *p, struct buf *out)
     int32_t c[RUN_BANDS_MAX];
     double all[RUN_LANES_MAX * RUN_BANDS_MAX * 2];
     size_t n = page_concurrencies(p, c), k = 0;
+    bool open = run_plan_is_open(&p->run->plan);
+    double first = n ? page_level_number(p, c[0]) : 1;
     for (size_t lane = 0; lane < p->run->lanes_n; lane++)
         for (size_t i = 0; i < n; i++) {
             struct point pt = gather(p, lane, c[i], METRIC_AGG);
@@ -138,14 +143,17 @@ void page_throughput(const struct page_run *p, struct buf *out)
             all[k++] = pt.n > 1 ? pt.hi : INFINITY;
         }
     struct plot plot = {
-        .title = "Output tokens a second against concurrency",
-        .x_label = "concurrency (requests in flight)",
+        .title = open ? "Output tokens a second against load"
+                      : "Output tokens a second against concurrency",
+        .x_label = run_plan_is_trace(&p->run->plan) ? "times as fast as recorded"
+                   : open                           ? "requests a second, as planned"
+                                                    : "concurrency (requests in flight)",
         .y_label = "output tok/s",
-        .x = {n ? c[0] : 1, n > 1 ? c[n - 1] : (n ? c[0] * 2 : 2)},
+        .x = {n ? first : 1, n > 1 ? page_level_number(p, c[n - 1]) : (n ? first * 2 : 2)},
         .y = plot_fit(all, k, true),
         .x_log2 = true,
     };
-    buf_adds(out, "<h2>Throughput against concurrency</h2>");
+    buf_addf(out, "<h2>Throughput against %s</h2>", open ? "load" : "concurrency");
     legend(p, out, true);
     buf_adds(out, "<figure class=single>");
     if (isfinite(top_of(all, k))) {
@@ -271,7 +279,8 @@ static void ecdf(const struct page_run *p, int32_t c, const char *what, const ch
                 break;
             }
     }
-    snprintf(title, sizeof title, "%s at c = %d", what, c);
+    char level[RUN_BAND_NAME_MAX];
+    snprintf(title, sizeof title, "%s at %s", what, page_level(p, c, level));
     struct plot plot = {.title = title,
                         .x_label = x_label,
                         .y_label = "share at or below",

@@ -279,8 +279,10 @@ static void timeline(const struct page_run *p, const struct page_band *b, size_t
         return;
     struct frame f = frame_of(b, zero, most);
     snprintf(id, sizeof id, "requests-%zu", index);
-    buf_addf(out, "<figure><figcaption>%s, c = %d, replicate %d", page_lane(p, b->record->lane),
-             b->record->band, b->record->replicate);
+    char level[RUN_BAND_NAME_MAX];
+    page_level(p, b->record->band, level);
+    buf_addf(out, "<figure><figcaption>%s, %s, replicate %d", page_lane(p, b->record->lane), level,
+             b->record->replicate);
     if (f.shown < f.of)
         buf_addf(out, ": the first %zu of %zu requests", f.shown, f.of);
     buf_adds(out, "</figcaption>");
@@ -291,8 +293,8 @@ static void timeline(const struct page_run *p, const struct page_band *b, size_t
     buf_adds(out, "</select></label></div>");
     buf_addf(out,
              "<svg class=timeline data-rows=%s viewBox='0 0 %d %d' tabindex=0 role=img "
-             "aria-label=\"Requests of %s at c = %d; arrow keys step through them\">",
-             id, PLOT_WIDTH, f.height, page_lane(p, b->record->lane), b->record->band);
+             "aria-label=\"Requests of %s at %s; arrow keys step through them\">",
+             id, PLOT_WIDTH, f.height, page_lane(p, b->record->lane), level);
     time_axis(&f, out);
     pieces(b, &f, zero, out);
     buf_adds(out, "</svg>");

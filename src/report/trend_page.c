@@ -472,7 +472,7 @@ int trend_write(struct trend *t, const struct matrix *matrix, struct buf *out, s
     runs_table(&w);
     buf_adds(out, "<h2>Over time</h2>");
     legend(&w);
-    page_controls(out, t->bands, t->bands_n, lanes, lanes_n);
+    page_controls(out, NULL, t->bands, t->bands_n, lanes, lanes_n);
     sections(&w);
     rules_table(&w);
     page_end(out);
