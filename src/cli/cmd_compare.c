@@ -32,7 +32,7 @@ static const struct option options[] = {
 
 static void put_row(struct buf *out, const struct compare *c, const struct compare_row *r)
 {
-    buf_addf(out, "%5d  %-15s", (int)r->band, r->metric);
+    buf_addf(out, "%5s  %-15s", r->level, r->metric);
     if (r->has_ratio)
         buf_addf(out, "%9.4f", r->ratio);
     else
@@ -50,13 +50,14 @@ static void put_text(struct buf *out, const struct compare *c)
 {
     buf_addf(out, "subject     %s\ncomparator  %s\n", c->subject, c->comparator);
     buf_addf(out, "margin      %g: passes when L >= ln(1 - margin)\n\n", c->margin);
-    buf_adds(out, "    c  metric             ratio        L        U       mde   n  verdict\n");
+    buf_addf(out, "%5s  metric             ratio        L        U       mde   n  verdict\n",
+             c->open ? "load" : "c");
     for (size_t i = 0; i < c->rows_n; i++)
         put_row(out, c, &c->rows[i]);
     buf_addc(out, '\n');
     for (size_t i = 0; i < c->bands_n; i++)
         if (c->bands[i].has_serialization)
-            buf_addf(out, "c = %d: serialization index %.3f%s\n", (int)c->bands[i].band,
+            buf_addf(out, "%s: serialization index %.3f%s\n", c->bands[i].name,
                      c->bands[i].serialization,
                      c->bands[i].serialization > 1 ? " (above 1 the subject queues)" : "");
     if (c->caveat)

@@ -372,7 +372,9 @@ const struct command cmd_run = {
     .summary = "measure one or two lanes and write the receipt",
     .usage = "--lane ROLE=URL --tokenizer FILE --corpus FILE [OPTION...] [FILE.yaml]",
     .description =
-        "Measures each lane in closed loop, band by band and replicate by replicate, and writes a "
+        "Measures each lane, band by band and replicate by replicate (in closed loop, or with "
+        "--rate, "
+        "--sweep-rate and --trace in an open one), and writes a "
         "run directory: run.json, every request's raw record, and receipt.json. Before the clock "
         "starts it asserts the corpus, asks each server for one real completion, and says what "
         "will keep the run from being evidence.\n\n"

@@ -6,6 +6,7 @@
 #include "gate/work.h"
 #include "receipt/keys.h"
 #include "receipt/receipt.h"
+#include "receipt/sweep.h"
 #include "receipt/whole.h"
 #include "stats/paired.h"
 #include "stats/real.h"
@@ -175,8 +176,10 @@ static int must_do_equal_work(const struct metrics_pairs *p, const struct run_re
     if (w->why != REASON_UNEQUAL_WORK && w->why != REASON_UNKNOWN_WORK)
         return 0;
     struct buf text = BUF_INIT(ERROR_REMEDY_MAX);
+    char name[RUN_BAND_NAME_MAX];
     gate_say_work(&text, w);
-    error_set(err, ERROR_REFUSED, "c = %d: %.*s", (int)p->band, STR_ARG(buf_str(&text)));
+    run_band_name(name, &run->plan, p->band);
+    error_set(err, ERROR_REFUSED, "%s: %.*s", name, STR_ARG(buf_str(&text)));
     error_rule(err, "prompt_work");
     buf_reset(&text);
     gate_say_remedy(&text, run);
@@ -197,7 +200,14 @@ static int pair_bands(struct compare *c, const struct side *a, const struct side
     double *s = arena_array(&c->arena, plan->bands_n * METRICS_PAIRED_COUNT, sizeof *s);
     if (!pairs || !bands || !rows || !s)
         return arena_check(&c->arena, "the comparison", err);
+    c->open = run_plan_is_open(plan);
     for (size_t i = 0; i < plan->bands_n; i++) {
+        char name[RUN_BAND_NAME_MAX], level[RUN_BAND_NAME_MAX];
+        if (plan->search && !sweep_probed(a->whole->run, plan->bands[i]) &&
+            !sweep_probed(b->whole->run, plan->bands[i]))
+            continue;
+        run_band_name(name, plan, plan->bands[i]);
+        run_band_number(level, plan, plan->bands[i]);
         struct metrics_pairs_input in = {
             .band = plan->bands[i],
             .replicates = (size_t)plan->replicates,
@@ -211,8 +221,9 @@ static int pair_bands(struct compare *c, const struct side *a, const struct side
         if (metrics_pairs_compute(&in, &c->arena, &pairs[i], err) < 0 ||
             must_do_equal_work(&pairs[i], a->whole->run, o, err) < 0)
             return -1;
-        bands[i] = (struct compare_band){
+        bands[c->bands_n++] = (struct compare_band){
             .band = plan->bands[i],
+            .name = arena_cstr(&c->arena, str_of(name)),
             .has_serialization = pairs[i].serialization.why == REASON_NONE,
             .serialization =
                 pairs[i].serialization.why == REASON_NONE ? pairs[i].serialization.mean : 0};
@@ -222,12 +233,14 @@ static int pair_bands(struct compare *c, const struct side *a, const struct side
             if (is_left_out(pairs[i].ratios[k].why))
                 continue;
             rows[c->rows_n] = make_row(&pairs[i], (enum metrics_paired)k);
+            rows[c->rows_n].level = arena_cstr(&c->arena, str_of(level));
             s[c->rows_n++] = pairs[i].ratios[k].s;
         }
     }
     c->rows = rows;
     c->bands = bands;
-    c->bands_n = plan->bands_n;
+    if (arena_check(&c->arena, "the comparison", err) < 0)
+        return -1;
     if (judge(c, rows, s, err) < 0)
         return -1;
     c->status = c->rows_n ? STATUS_NOT_APPLICABLE : STATUS_REFUSED;

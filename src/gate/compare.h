@@ -39,6 +39,7 @@ struct compare_options {
 
 struct compare_row {
     int32_t band;
+    const char *level;  /* the band as it is read: "4", or of a rate "2.5" */
     const char *metric; /* "ttft_ms.p50" */
     enum status status;
     const char *why; /* a sentence */
@@ -50,6 +51,7 @@ struct compare_row {
 
 struct compare_band {
     int32_t band;
+    const char *name; /* "c = 4", "2.5 req/s" */
     bool has_serialization;
     double serialization; /* above 1 the subject queues */
 };
@@ -59,6 +61,7 @@ struct compare {
     enum status status;
     double margin;
     const char *caveat; /* beside every ratio; NULL */
+    bool open;          /* bands are rates or speeds */
     const struct compare_row *rows;
     size_t rows_n;
     const struct compare_band *bands;

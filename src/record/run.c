@@ -189,6 +189,14 @@ static void rate_text(char *out, size_t n, int32_t mrps)
     snprintf(out, n, "%d.%0*d", mrps / 1000, digits, rest);
 }
 
+void run_band_number(char out[RUN_BAND_NAME_MAX], const struct run_plan *p, int32_t band)
+{
+    if (run_plan_is_open(p))
+        rate_text(out, RUN_BAND_NAME_MAX, band);
+    else
+        snprintf(out, RUN_BAND_NAME_MAX, "%d", (int)band);
+}
+
 void run_band_name(char out[RUN_BAND_NAME_MAX], const struct run_plan *p, int32_t band)
 {
     char rate[16];

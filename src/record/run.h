@@ -240,5 +240,7 @@ int run_plan_check_load(const struct run_plan *p, struct error *err) TALLY_MUST_
 /* What a band is called in text: "c = 4", "2.5 req/s", "speed 2". */
 #define RUN_BAND_NAME_MAX 32
 void run_band_name(char out[RUN_BAND_NAME_MAX], const struct run_plan *p, int32_t band);
+/* Its number alone: "4", "2.5". */
+void run_band_number(char out[RUN_BAND_NAME_MAX], const struct run_plan *p, int32_t band);
 
 #endif

@@ -3,6 +3,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -245,6 +246,9 @@ static void names(void **state)
     for (size_t i = 0; i < sizeof rates / sizeof rates[0]; i++) {
         run_band_name(name, &p, rates[i].mrps);
         assert_string_equal(name, rates[i].name);
+        run_band_number(name, &p, rates[i].mrps);
+        assert_int_equal(strncmp(name, rates[i].name, strlen(name)), 0);
+        assert_string_equal(rates[i].name + strlen(name), " req/s");
     }
 }
 
