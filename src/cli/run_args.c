@@ -217,6 +217,8 @@ static void take_plan(struct run_plan *p, const struct run_args *a, const struct
     TAKE("seed", seed, a->seed);
     TAKE("no-ignore-eos", ignore_eos, !a->no_ignore_eos);
     TAKE("no-stream", stream, !a->no_stream);
+    if (a->inject)
+        p->injector = "longest";
     p->token_progress = !a->no_token_progress;
     p->redact_text = a->redact_text;
     p->min_samples = a->min_samples;
@@ -262,6 +264,7 @@ static void check_named(struct run_inputs *in, const struct run_args *a)
     DIFFERS(p->cooldown_ns != named.cooldown_ns, "--cooldown");
     DIFFERS(p->min_samples != named.min_samples, "--min-samples");
     DIFFERS(p->requests != named.requests, "--requests");
+    DIFFERS(p->injector != NULL && !named.injector, "--inject");
     DIFFERS(p->max_tokens != named.max_tokens, "--max-tokens");
     DIFFERS(p->temperature != named.temperature, "--temperature");
     DIFFERS(!p->ignore_eos, "--no-ignore-eos");

@@ -35,7 +35,7 @@ struct run_args {
     int64_t replicates, window_ns, max_window_ns, min_samples, requests, warmup;
     int64_t quiesce_ns, cooldown_ns, timeout_ns, max_tokens, seed;
     double temperature, max_error_share;
-    bool no_ignore_eos, no_stream, no_token_progress, no_probe;
+    bool no_ignore_eos, no_stream, no_token_progress, no_probe, inject;
     struct option_repeated templates;
     const char *out, *sign, *ledger, *same_model;
     struct option_list looks;

@@ -143,6 +143,9 @@ const struct option run_options[] = {
              "--rate 30)"},
     {"requests", OPTION_I64, A(requests), "N", .min = 1, .max = 100000000, .letter = 'n',
      .help = "exactly so many in every window, whatever the time"},
+    {"inject", OPTION_FLAG, A(inject),
+     .help = "at half of every window send one longest prompt beside the others, and report how "
+             "long it stalls them (injector_stall_ms); w2 does"},
     {"warmup", OPTION_I64, A(warmup), "N", "2", .min = 0, .max = 10000,
      .help = "requests a worker before the window (with --rate: requests in all)"},
     {"quiesce", OPTION_DURATION, A(quiesce_ns), "TIME", "0",

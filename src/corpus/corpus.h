@@ -85,6 +85,8 @@ int corpus_read(struct corpus *c, const char *path, struct error *err) TALLY_MUS
 int corpus_read_bytes(struct corpus *c, struct str bytes, const char *name,
                       struct error *err) TALLY_MUST_CHECK;
 void corpus_release(struct corpus *c);
+/* The first of the longest items, by the tokens that are promised, else by bytes. */
+const struct corpus_item *corpus_longest(const struct corpus *c);
 /* Tokens that the corpus promises for one of its items; CORPUS_NOT_PROMISED. */
 int64_t corpus_target(const struct corpus *c, const struct corpus_item *item);
 
@@ -148,5 +150,10 @@ int corpus_exact(int64_t tokens, const struct corpus_counter *counter,
 int corpus_unique(const struct corpus *c, const struct corpus_counter *counter,
                   const struct corpus_draw *which, struct buf *text, struct corpus_prompt *prompt,
                   struct error *err) TALLY_MUST_CHECK;
+/* The same, made of an item of the caller's choice instead of the one whose turn it is. */
+int corpus_unique_of(const struct corpus *c, const struct corpus_item *item,
+                     const struct corpus_counter *counter, const struct corpus_draw *which,
+                     struct buf *text, struct corpus_prompt *prompt,
+                     struct error *err) TALLY_MUST_CHECK;
 
 #endif

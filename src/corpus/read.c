@@ -330,6 +330,18 @@ int64_t corpus_target(const struct corpus *c, const struct corpus_item *item)
     return i == MIXTURE_NONE ? item->tokens : m->of[i].tokens;
 }
 
+const struct corpus_item *corpus_longest(const struct corpus *c)
+{
+    const struct corpus_item *longest = &c->items[0];
+
+    for (size_t i = 1; i < c->n; i++) {
+        int64_t mine = corpus_target(c, &c->items[i]), most = corpus_target(c, longest);
+        if (mine > most || (most == CORPUS_NOT_PROMISED && c->items[i].text.n > longest->text.n))
+            longest = &c->items[i];
+    }
+    return longest;
+}
+
 void corpus_release(struct corpus *c)
 {
     if (!c)

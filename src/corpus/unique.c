@@ -194,7 +194,13 @@ int corpus_unique(const struct corpus *c, const struct corpus_counter *counter,
                   const struct corpus_draw *which, struct buf *text, struct corpus_prompt *prompt,
                   struct error *err)
 {
-    const struct corpus_item *item = item_of(c, which);
+    return corpus_unique_of(c, item_of(c, which), counter, which, text, prompt, err);
+}
+
+int corpus_unique_of(const struct corpus *c, const struct corpus_item *item,
+                     const struct corpus_counter *counter, const struct corpus_draw *which,
+                     struct buf *text, struct corpus_prompt *prompt, struct error *err)
+{
     int64_t want = corpus_target(c, item);
     bool promised = want != CORPUS_NOT_PROMISED;
     struct buf tag = BUF_INIT(4096);

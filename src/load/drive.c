@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "load/inject.h"
 #include "load/schedstat.h"
 #include "receipt/server_said.h"
 #include "wire/clock_map.h"
@@ -17,6 +18,7 @@ struct drive {
     struct wire_loop *loop;
     struct prompts *prompts;
     struct judge *judge;
+    struct injection injection;
     struct clock_pair clocks;
     struct judge_job *held;      /* ended, but the judge had no room for it */
     enum band_stage told;        /* stage that the judge was told of */
@@ -59,7 +61,10 @@ static void on_done(void *ctx, struct wire_exchange *x)
     struct judge_job *job = x->tag, **last = &d->held;
 
     job->exchange = x;
-    band_ended(d->band, job->issue.worker, x->t_end_ns, clock_mono_ns());
+    if (job->issue.phase == PHASE_INJECTED)
+        d->injection.in_flight = false;
+    else
+        band_ended(d->band, job->issue.worker, x->t_end_ns, clock_mono_ns());
     job->next = NULL;
     while (*last)
         last = &(*last)->next;
@@ -126,13 +131,25 @@ static void send_due(struct drive *d)
     }
 }
 
+static void inject_due(struct drive *d)
+{
+    struct band_issue issue;
+    int64_t now_ns = clock_mono_ns();
+
+    if (!d->held && !d->broken && injection_due(&d->injection, d->band, now_ns)) {
+        struct prompt *prompt = injection_take(&d->injection, now_ns, &issue);
+        d->injection.in_flight = send(d, &issue, prompt);
+    }
+}
+
 static void take_verdicts(struct drive *d)
 {
     struct judge_verdict v;
     struct error err;
 
     while (judge_verdict(d->judge, &v))
-        band_judged(d->band, v.phase, v.ok, clock_mono_ns());
+        if (v.phase != PHASE_INJECTED)
+            band_judged(d->band, v.phase, v.ok, clock_mono_ns());
     if (!d->broken && judge_error(d->judge, &err))
         break_down(d, &err);
 }
@@ -150,12 +167,16 @@ static void tell_stage(struct drive *d)
 
 static int run_loop(struct drive *d, struct error *err)
 {
-    while (band_stage(d->band) != BAND_DONE) {
+    /* what was injected may take longer than all the others */
+    while (band_stage(d->band) != BAND_DONE || d->injection.in_flight) {
         int64_t now_ns, deadline_ns;
         send_due(d);
+        inject_due(d);
         tell_stage(d);
         now_ns = clock_mono_ns();
         deadline_ns = band_deadline(d->band);
+        if (deadline_ns > injection_deadline(&d->injection, d->band))
+            deadline_ns = injection_deadline(&d->injection, d->band);
         if (deadline_ns > now_ns + LOOK_EVERY_NS)
             deadline_ns = now_ns + LOOK_EVERY_NS;
         /* a request that is due but cannot be sent yet is no reason to spin */
@@ -241,6 +262,7 @@ static void fill_record(struct drive *d, const struct judge_summary *sum,
     d->out->issued = r.issued_window;
     d->out->issued_warmup = r.issued_warmup;
     d->out->planned = r.planned_window == COUNT_NONE ? 0 : r.planned_window;
+    d->out->issued_injected = d->injection.issued;
     d->out->client = *client;
 }
 
@@ -352,7 +374,9 @@ static int start(struct drive *d, struct error *err)
 
     configure_band(d, &config);
     d->clocks = (struct clock_pair){mono, stepped_real, d};
-    if (wire_loop_new(&d->loop, &loop, err) < 0 || prompts_start(&d->prompts, &prompts, err) < 0)
+    if (wire_loop_new(&d->loop, &loop, err) < 0 ||
+        injection_init(&d->injection, c->plan, &prompts, err) < 0 ||
+        prompts_start(&d->prompts, &prompts, err) < 0)
         return -1;
     prompts_wait_ready(d->prompts);
     if (prompts_error(d->prompts, err) || judge_start(&d->judge, &judge, err) < 0)
@@ -439,6 +463,7 @@ out:
     if (d.judge)
         (void)!judge_finish(d.judge, &sum, &ignored);
     prompts_stop(d.prompts);
+    injection_release(&d.injection);
     wire_loop_free(d.loop);
     band_free(d.band);
     if (receipt_band_close(config->receipt, out, rc < 0 ? &ignored : err) < 0)

@@ -184,8 +184,8 @@ static void tally_up(struct judge *j, const struct sample *s)
     sum->samples++;
     if (s->outcome != OUTCOME_OK && s->outcome != OUTCOME_CANCELLED)
         remember_error(j, s);
-    if (s->phase == PHASE_WARMUP) {
-        sum->warmup++;
+    if (s->phase != PHASE_WINDOW) {
+        sum->warmup += s->phase == PHASE_WARMUP;
         return;
     }
     if (s->outcome == OUTCOME_OK) {

@@ -37,6 +37,8 @@ static const struct corpus_item *fixed_item(const struct corpus *c, enum sample_
 {
     size_t i = (size_t)index % c->n;
 
+    if (phase == PHASE_INJECTED)
+        return corpus_longest(c);
     return &c->items[phase == PHASE_WARMUP ? c->n - 1 - i : i];
 }
 
@@ -62,18 +64,29 @@ static int make_fixed(const struct prompts_source *s, enum sample_phase phase, i
 static int make_unique(const struct prompts_source *s, enum sample_phase phase, int64_t index,
                        struct buf *text, struct prompt *p, struct error *err)
 {
-    bool repeats = phase == PHASE_WARMUP && s->after_1;
+    bool repeats = phase == PHASE_WARMUP && s->after_1, injected = phase == PHASE_INJECTED;
     bool warmup = phase == PHASE_WARMUP && !repeats;
     int32_t band = repeats ? 1 : s->band;
     struct corpus_draw which = {s->nonce, s->replicate, band, warmup, index};
     struct corpus_prompt made;
+    int rc;
 
-    if (corpus_unique(s->corpus, s->counter, &which, text, &made, err) < 0)
+    if (injected) {
+        which.index = -1 - index; /* apart from the window's */
+        rc = corpus_unique_of(s->corpus, corpus_longest(s->corpus), s->counter, &which, text, &made,
+                              err);
+    } else {
+        rc = corpus_unique(s->corpus, s->counter, &which, text, &made, err);
+    }
+    if (rc < 0)
         return -1;
     p->tokens = made.tokens;
     p->max_tokens = made.item->max_tokens;
     snprintf(p->id, sizeof p->id, "%.*s:r%d.c%d.%c%lld", STR_ARG(made.item->id), s->replicate, band,
-             warmup ? 'w' : 'u', (long long)index);
+             injected ? 'i'
+             : warmup ? 'w'
+                      : 'u',
+             (long long)index);
     return 0;
 }
 
@@ -155,6 +168,8 @@ int prompt_make(const struct prompts_source *s, enum sample_phase phase, int64_t
         goto out;
     if (s->lane->plan->max_tokens != COUNT_NONE)
         p->max_tokens = s->lane->plan->max_tokens;
+    if (phase == PHASE_INJECTED)
+        p->max_tokens = 1;
     if (put_request(s, phase, index, buf_str(&text), p, err) < 0 ||
         sha256_hex(p->body_sha256, buf_str(&p->body), err) < 0)
         goto out;

@@ -22,7 +22,8 @@
 
 struct prompt {
     struct buf body; /* the request, JSON */
-    /* ITEM:rREPLICATE.cBAND.uINDEX (warm-up: .w, or the c1.uINDEX it repeats), or ITEM alone */
+    /* ITEM:rREPLICATE.cBAND.uINDEX (warm-up: .w, or the c1.uINDEX it repeats; injected: .i), or
+     * ITEM alone */
     char id[PROMPT_ID_MAX];
     char body_sha256[SHA256_HEX]; /* of the body */
     int64_t max_tokens;           /* asked for in answer */
@@ -49,7 +50,8 @@ struct prompts_source {
 
 struct prompts;
 
-/* One prompt, made at once: for the completion before the clock starts. */
+/* One prompt, made at once: for the completion before the clock starts, and what is injected: a
+ * longest prompt, to be answered with one token. */
 int prompt_make(const struct prompts_source *source, enum sample_phase phase, int64_t index,
                 struct prompt **out, struct error *err) TALLY_MUST_CHECK;
 

@@ -98,11 +98,13 @@ void metrics_facts_from_run(struct metrics_band_facts *f, const struct run_plan 
             plan->time_source && strcmp(plan->time_source, "kernel") == 0 && band->clock.steps <= 0,
         .clock_steps = band->clock.steps,
         .cold = is_cold(plan),
+        .injector = plan->injector != NULL,
         .asked_cold = run_lane_cache(plan, lane) && strcmp(run_lane_cache(plan, lane), "cold") == 0,
         .source = metrics_source_find(plan->output_count_source),
         .assignment = metrics_assignment_find(plan->token_assignment),
         .issued = band->issued,
         .issued_warmup = band->issued_warmup,
+        .issued_injected = band->issued_injected,
         .slo_ttft_ns = plan->slo_ttft_ns,
         .slo_tpot_ns = plan->slo_tpot_ns,
         .slo_e2e_ns = plan->slo_e2e_ns,
@@ -113,11 +115,17 @@ void metrics_facts_from_run(struct metrics_band_facts *f, const struct run_plan 
     };
 }
 
+/* For those who see all samples of a band. */
+static bool is_own_success(const struct sample *s)
+{
+    return s->phase != PHASE_INJECTED && band_is_success(s);
+}
+
 unsigned metrics_sources(const struct sample *samples, size_t n)
 {
     unsigned all = (1u << METRICS_SOURCES) - 1;
     for (size_t i = 0; i < n; i++)
-        for (int source = 0; band_is_success(&samples[i]) && source < METRICS_SOURCES; source++)
+        for (int source = 0; is_own_success(&samples[i]) && source < METRICS_SOURCES; source++)
             if (timeline_count(&samples[i], (enum metrics_source)source) == COUNT_NONE)
                 all &= ~(1u << source);
     return all;
@@ -138,7 +146,7 @@ unsigned metrics_ways(const struct sample *samples, size_t n)
         size_t bearing = 0;
         for (size_t e = 0; e < samples[i].events_n; e++)
             bearing += sample_event_has_token(&samples[i].events[e]);
-        if (band_is_success(&samples[i]) && bearing > 1)
+        if (is_own_success(&samples[i]) && bearing > 1)
             ways &= timeline_ways(&samples[i]);
     }
     return ways;
@@ -253,6 +261,28 @@ static int check_input(const struct sample *samples, size_t n,
     return 0;
 }
 
+/* What is no request of the band's own is taken out first, so that no statistic can hold it. */
+static int take_apart(struct band_work *w, struct error *err)
+{
+    const struct sample *all = w->samples;
+    size_t n = w->n, apart = 0;
+    for (size_t i = 0; i < n; i++)
+        apart += all[i].phase == PHASE_INJECTED;
+    if (apart == 0)
+        return 0;
+    struct sample *own = arena_array(w->scratch, n - apart, sizeof *own);
+    struct sample *others = arena_array(w->scratch, apart, sizeof *others);
+    if (!own || !others)
+        return arena_check(w->scratch, "metrics", err);
+    for (size_t i = 0, a = 0, b = 0; i < n; i++)
+        *(all[i].phase == PHASE_INJECTED ? &others[b++] : &own[a++]) = all[i];
+    w->samples = own;
+    w->n = n - apart;
+    w->apart = others;
+    w->apart_n = apart;
+    return 0;
+}
+
 static int compute(struct band_work *w, struct error *err)
 {
     const struct metrics_band_facts *f = w->facts;
@@ -272,7 +302,8 @@ static int compute(struct band_work *w, struct error *err)
     if (band_assign(w, err) < 0 || band_counts(w, err) < 0 || band_times(w, err) < 0 ||
         band_gaps(w, err) < 0 || band_rates(w, err) < 0 || band_prompts(w, err) < 0)
         return -1;
-    if (band_outputs(w, err) < 0 || band_client(w, err) < 0 || band_steps(w, err) < 0)
+    if (band_outputs(w, err) < 0 || band_injector(w, err) < 0 || band_client(w, err) < 0 ||
+        band_steps(w, err) < 0)
         return -1;
     metrics_set_base(out, NULL);
     judge(w);
@@ -295,6 +326,8 @@ int metrics_band_compute(const struct sample *samples, size_t n,
         return error_no_memory(err);
     arena_init(&scratch, SCRATCH_MAX);
     int status = check_input(samples, n, facts, err);
+    if (status == 0)
+        status = take_apart(&w, err);
     if (status == 0)
         status = compute(&w, err);
     if (status == 0)

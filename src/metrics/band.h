@@ -18,6 +18,8 @@ struct band_work {
     struct timeline *lines; /* one a sample */
     struct arena *arena, *scratch;
     struct metrics_band *out;
+    const struct sample *apart; /* injected: samples holds none of them */
+    size_t apart_n;
     bool unassigned; /* some ok request's tokens do not add up */
 };
 
@@ -37,6 +39,7 @@ int band_outputs(struct band_work *w, struct error *err) TALLY_MUST_CHECK;
 int band_keep_output(struct band_work *w, const struct sample *s, struct metrics_prompt *p,
                      struct error *err) TALLY_MUST_CHECK;
 int band_steps(struct band_work *w, struct error *err) TALLY_MUST_CHECK;
+int band_injector(struct band_work *w, struct error *err) TALLY_MUST_CHECK;
 int band_client(struct band_work *w, struct error *err) TALLY_MUST_CHECK;
 
 /* Fills n, censored_n and every statistic of a metric from values (STATS_INFINITE: censored), which

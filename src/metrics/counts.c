@@ -85,6 +85,7 @@ int band_counts(struct band_work *w, struct error *err)
     struct metrics_counts *c = &w->out->counts;
     const struct metrics_band_facts *f = w->facts;
     bool whole = false;
+    c->injected = (int64_t)w->apart_n;
     if (check_sequence(w, &whole, err) < 0)
         return -1;
     for (size_t i = 0; i < w->n; i++) {
@@ -103,6 +104,7 @@ int band_counts(struct band_work *w, struct error *err)
         sum += c->outcomes[k];
     c->conserved = whole && sum == c->issued &&
                    (f->issued == COUNT_NONE || f->issued == c->issued) &&
-                   (f->issued_warmup == COUNT_NONE || f->issued_warmup == c->warmup);
+                   (f->issued_warmup == COUNT_NONE || f->issued_warmup == c->warmup) &&
+                   (f->issued_injected == COUNT_NONE || f->issued_injected == c->injected);
     return 0;
 }

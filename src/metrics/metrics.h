@@ -8,8 +8,9 @@
  *     json_begin_object(&w); json_key(&w, "lane"); ...; metrics_write_json(&m, &w); ...
  *
  * metrics_write_json adds members to the object that is open: "counts", "metrics", "tokens",
- * "prompt_work", "outputs", "validity", "unproduced_fields". Every key is there in every band; a
- * value that cannot be had is null, and its path stands in "unproduced_fields" with the reason.
+ * "prompt_work", "outputs", "injector", "validity", "unproduced_fields". Every key is there in
+ * every band; a value that cannot be had is null, and its path stands in "unproduced_fields" with
+ * the reason.
  *
  * In order, for a run:
  *   1. sources = metrics_sources(...) of every band, ANDed; plan.output_count_source =
@@ -56,10 +57,12 @@ struct metrics_band_facts {
     bool kernel_time;                            /* an arrival is the kernel's stamp, if any */
     int64_t clock_steps;                         /* of the real clock in the band; COUNT_NONE */
     bool cold;                                   /* cached prompt tokens are unexpected */
+    bool injector;                               /* a prompt was to be injected */
     bool asked_cold;                             /* the lane was asked to reuse none */
     enum metrics_source source;                  /* the run's output_count_source */
     enum metrics_assignment
         assignment;                /* the run's token_assignment; ASSIGN_NONE: the band's own */
+    int64_t issued_injected;       /* likewise */
     int64_t issued, issued_warmup; /* counted by the loop; COUNT_NONE */
     int64_t slo_ttft_ns, slo_tpot_ns, slo_e2e_ns; /* below 0: not part of --slo */
     struct run_client_load client;
@@ -101,6 +104,7 @@ struct metrics_counts {
     int64_t zero_token;   /* ok without any token */
     int64_t sent_outside; /* phase window, sent before its open or at or after its close */
     int64_t warmup, warmup_not_ok;
+    int64_t injected; /* beside the band: in nothing else here */
     bool conserved; /* issued = sum of outcomes = what the loop counted; seq without gap or twin */
 };
 
@@ -161,6 +165,18 @@ struct metrics_agreement {
     int64_t by_digest; /* not among agreed and of */
 };
 
+/* The prompt that was injected beside the band, and what the others' gaps were around its prefill,
+ * which lasts from its being sent to its first token. */
+struct metrics_injector {
+    int64_t issued;
+    int64_t sent_ns; /* TIME_NONE: none was sent */
+    enum sample_outcome outcome;
+    int64_t prompt_body, prompt_reported; /* COUNT_NONE */
+    int64_t prefill_ns;                   /* COUNT_NONE where it did not end ok */
+    int64_t gaps_before, gaps_during;     /* ended before it; overlap it */
+    int64_t median_before_ns, largest_ns; /* of the former, of the latter */
+};
+
 struct metrics_outputs {
     struct metrics_agreement agreement;
     int64_t degenerate;      /* ok requests whose output is mostly one token over and over */
@@ -191,6 +207,7 @@ struct metrics_band {
     struct metrics_tokens tokens;
     struct metrics_work work;
     struct metrics_outputs outputs;
+    struct metrics_injector injector;
     struct metrics_client client;
     const struct metrics_step *steps; /* of a ramp, those that the window came to the end of */
     size_t steps_n;

@@ -57,7 +57,9 @@ enum metric_better { BETTER_LOWER, BETTER_HIGHER, BETTER_NONE };
     X(METRIC_GOODPUT, "goodput_rps", METRIC_REAL, "1/s", BETTER_HIGHER, "requests",                \
       "requests that meet the objective, a second of the window")                                  \
     X(METRIC_SCALING, "scaling_efficiency", METRIC_REAL, "ratio", BETTER_HIGHER, "bands",          \
-      "(agg(c)/agg(1))/c")
+      "(agg(c)/agg(1))/c")                                                                         \
+    X(METRIC_STALL, "injector_stall_ms", METRIC_REAL, "ms", BETTER_LOWER, "gaps during prefill",   \
+      "largest gap during the injected prefill, less the median gap before")
 
 enum metric_id {
 #define X(id, key, shape, unit, better, population, help) id,
@@ -119,6 +121,8 @@ enum metrics_stat_id {
     X(REASON_COUNT_MISMATCH, "token_assignment_mismatch",                                          \
       "the lanes' tokens were counted or assigned differently")                                    \
     X(REASON_ONE_LANE, "one_lane", "there is only one lane")                                       \
+    X(REASON_NO_INJECTOR, "no_injector", "nothing was to be injected")                             \
+    X(REASON_NOT_INJECTED, "not_injected", "the injected prompt was not sent, or did not end ok")  \
     X(REASON_TEXTS_LEFT_OUT, "texts_left_out", "texts were left out of the samples")               \
     X(REASON_NOT_ASKED, "not_asked", "the server was not asked for it")
 

@@ -91,6 +91,7 @@ static void write_counts(struct out *o, const struct metrics_band *m)
               REASON_CLOSED_LOOP);
     put_i64(o, "warmup", c->warmup);
     put_i64(o, "warmup_not_ok", c->warmup_not_ok);
+    put_i64(o, "injected", c->injected);
     json_key(o->w, "conserved");
     json_put_bool(o->w, c->conserved);
     json_end_object(o->w);
@@ -288,6 +289,34 @@ static void write_outputs(struct out *o, const struct metrics_outputs *m)
     json_end_object(o->w);
 }
 
+static void write_injector(struct out *o, const struct metrics_injector *in, bool asked)
+{
+    bool ended = in->prefill_ns != COUNT_NONE;
+    json_key(o->w, "injector");
+    if (in->sent_ns == TIME_NONE) {
+        json_put_null(o->w);
+        put_missing(o, "injector", asked ? REASON_NOT_INJECTED : REASON_NO_INJECTOR);
+        return;
+    }
+    json_begin_object(o->w);
+    json_key(o->w, "sent_ms");
+    json_put_ms(o->w, in->sent_ns);
+    json_key(o->w, "outcome");
+    json_put_cstr(o->w, sample_outcome_name(in->outcome));
+    put_count(o, "injector", "prompt_body", in->prompt_body, REASON_NOT_RECORDED);
+    put_count(o, "injector", "prompt_reported", in->prompt_reported, REASON_SERVER_SILENT);
+    put_ms(o, "injector", "prefill_ms", in->prefill_ns, REASON_NOT_INJECTED);
+    put_i64(o, "gaps_before", in->gaps_before);
+    put_ms(o, "injector", "median_gap_before_ms",
+           in->gaps_before > 0 ? in->median_before_ns : COUNT_NONE,
+           ended ? REASON_NOTHING : REASON_NOT_INJECTED);
+    put_i64(o, "gaps_during", in->gaps_during);
+    put_ms(o, "injector", "largest_gap_during_ms",
+           in->gaps_during > 0 ? in->largest_ns : COUNT_NONE,
+           ended ? REASON_NOTHING : REASON_NOT_INJECTED);
+    json_end_object(o->w);
+}
+
 static void write_lag(struct out *o, const char *name, const struct client_lag *lag, bool counted)
 {
     json_key(o->w, name);
@@ -413,6 +442,7 @@ void metrics_write_json(const struct metrics_band *m, struct json_writer *w)
     write_tokens(&o, &m->tokens);
     write_work(&o, &m->work, m->facts.asked_cold);
     write_outputs(&o, &m->outputs);
+    write_injector(&o, &m->injector, m->facts.injector);
     write_validity(&o, m);
     write_steps(&o, m);
     write_missing(&o);

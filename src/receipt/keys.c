@@ -171,6 +171,7 @@ int keys_write_join(const struct run_record *run, size_t lane, struct metrics_ba
     key_text(w, "load_model", p->load_model);
     write_load(p, w);
     write_window(p, w);
+    key_text(w, "injector", p->injector ? p->injector : "none");
     key_bool(w, "connection_reuse", p->connection_reuse);
     key_text(w, "prompt_policy", p->prompt_policy);
     key_text(w, "cache_policy", run_lane_cache(p, &run->lanes[lane]));

@@ -79,6 +79,7 @@ static const struct form_member protocol_members[] = {
     {"slo_share", FORM_LOAD, PLAN(slo_share), "no_sweep"},
     {"wire", FORM_STR, PLAN(wire), "not_given"},
     {"stream", FORM_BOOL, PLAN(stream), NULL},
+    {"injector", FORM_STR, PLAN(injector), "not_asked"},
     {"prompt_policy", FORM_STR, PLAN(prompt_policy), "not_given"},
     {"cache_policy", FORM_STR, PLAN(cache_policy), "not_given"},
     {"time_source", FORM_STR, PLAN(time_source), "not_given"},
@@ -194,6 +195,7 @@ static const struct form_member band_loop_members[] = {
     {"detail", FORM_STR, BAND(detail), ""},
     {"issued", FORM_COUNT, BAND(issued), "not_counted"},
     {"issued_warmup", FORM_COUNT, BAND(issued_warmup), "not_counted"},
+    {"issued_injected", FORM_COUNT, BAND(issued_injected), "not_counted"},
     {"planned", FORM_ZERO, BAND(planned), "nothing_planned"},
 };
 FORM(form_band_loop, band_loop_members);

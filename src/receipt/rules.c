@@ -147,7 +147,11 @@ static void say_metrics(char *seen, size_t size, const struct metrics_band *m)
     const struct metrics_band_facts *f = &m->facts;
     bool same = (f->issued == COUNT_NONE || f->issued == c->issued) &&
                 (f->issued_warmup == COUNT_NONE || f->issued_warmup == c->warmup);
-    if (strcmp(m->reason, receipt_rule_name(RULE_CONSERVATION)) == 0)
+    bool injected = f->issued_injected == COUNT_NONE || f->issued_injected == c->injected;
+    if (strcmp(m->reason, receipt_rule_name(RULE_CONSERVATION)) == 0 && same && !injected)
+        snprintf(seen, size, "%lld prompts were injected; the samples hold %lld",
+                 (long long)f->issued_injected, (long long)c->injected);
+    else if (strcmp(m->reason, receipt_rule_name(RULE_CONSERVATION)) == 0)
         snprintf(seen, size,
                  "the loop issued %lld and %lld in warm-up; the samples hold %lld and %lld%s",
                  (long long)f->issued, (long long)f->issued_warmup, (long long)c->issued,

@@ -47,6 +47,8 @@ struct run_plan {
     int32_t warmup;      /* requests a worker */
     int64_t quiesce_ns, cooldown_ns, timeout_ns;
     double max_error_share;
+    /* "longest": at half of the window one longest prompt is sent beside the band; NULL: none */
+    const char *injector;
 
     /* What decides when a request is sent, and what a band's number is: "closed", c workers of
      * which each sends when its last request has ended (a band is c); "open", planned arrivals (a
@@ -172,7 +174,7 @@ struct run_band {
     const char *detail; /* a sentence with what was seen; NULL */
     /* Requests of the window (retries included), and of warm-up, counted by the loop as it issued
      * them: what the samples are held against. COUNT_NONE where it was not counted. */
-    int64_t issued, issued_warmup;
+    int64_t issued, issued_warmup, issued_injected;
     int64_t planned; /* open: arrivals of the window, sent or not; 0 in a closed loop */
     struct run_client_load client;
     struct run_clock clock;

@@ -43,7 +43,8 @@
 
 #define SAMPLE_PHASES(X)      \
     X(PHASE_WARMUP, "warmup") \
-    X(PHASE_WINDOW, "window")
+    X(PHASE_WINDOW, "window") \
+    X(PHASE_INJECTED, "injected") /* out of band: in no statistic, with its own order of issue */
 
 /* Outcome of a request, spec section 7. `failed` comes with a failure kind. */
 #define SAMPLE_OUTCOMES(X)            \
@@ -125,7 +126,7 @@ struct sample {
     int32_t band;    /* concurrency */
     int32_t replicate;
     int32_t worker;
-    int64_t seq; /* order of issue within band, lane and replicate */
+    int64_t seq; /* order of issue within band, lane and replicate, of what is not injected */
     enum sample_phase phase;
     bool start_cohort; /* met an idle server together with all others */
 

@@ -11,6 +11,7 @@ void run_plan_w2(struct run_plan *p)
     p->corpus_mixture = mixture_w2_prompts;
     p->corpus_outputs = mixture_w2_outputs;
     p->max_tokens = COUNT_NONE;
+    p->injector = "longest";
 }
 
 bool run_plan_has_length(const struct run_plan *p, int64_t tokens)

@@ -199,6 +199,29 @@ static void put_count(struct show *s, const struct json *band, const char *path,
     text_right(s->out, str_of(letter), columns);
 }
 
+/* What a prompt sent beside the band did to the others. */
+static void put_injector(struct show *s, const struct json *band)
+{
+    const struct json *in = json_get(band, "injector"),
+                      *stall = json_path(band, "metrics.injector_stall_ms.value");
+    struct buf line = BUF_INIT(BUF_ANY);
+    if (!json_is(in, JSON_OBJECT))
+        return;
+    buf_addf(&line, "injected: a prompt of %.*s tokens", STR_ARG(show_text(in, "prompt_body")));
+    if (json_is(stall, JSON_NUMBER))
+        buf_addf(&line,
+                 ", prefilled in %.*s ms; the others stalled for %.*s ms (largest gap %.*s, "
+                 "median before %.*s)",
+                 STR_ARG(show_text(in, "prefill_ms")), STR_ARG(stall->text),
+                 STR_ARG(show_text(in, "largest_gap_during_ms")),
+                 STR_ARG(show_text(in, "median_gap_before_ms")));
+    else
+        buf_addf(&line, ", %.*s; its effect is not known", STR_ARG(show_text(in, "outcome")));
+    text_wrap(s->out, buf_str(&line), 9);
+    buf_addc(s->out, '\n');
+    buf_release(&line);
+}
+
 static void put_flags(struct show *s, const struct json *band)
 {
     const struct json *flags = json_path(band, "validity.flags");
@@ -242,6 +265,7 @@ static void put_status(struct show *s, const struct json *band)
     buf_addc(s->out, '\n');
     buf_release(&status);
     put_flags(s, band);
+    put_injector(s, band);
 }
 
 void show_status(struct show *s)

@@ -109,6 +109,27 @@ static void check_sweep(struct verify_work *w)
                     run->bands_n, at);
 }
 
+/* At most one prompt was injected, where one was to be, and not before half of the window. */
+static void check_injector(struct verify_work *w, size_t i)
+{
+    const struct run_plan *p = &w->receipt.run.plan;
+    const struct run_band *b = &w->receipt.run.bands[i];
+    char path[64];
+    snprintf(path, sizeof path, "bands.%zu.injector", i);
+    const struct verify_place at = {.file = RECEIPT_NAME, .path = path};
+    if (!w->measured || w->measure.facts[i].broken)
+        return;
+    const struct metrics_injector *in = &w->measure.metrics[i]->injector;
+    if (in->issued > (p->injector ? 1 : 0))
+        verify_fail(w->report, VERIFY_PROTOCOL, &at, "%lld prompts were injected, %s was declared",
+                    (long long)in->issued, p->injector ? "one" : "none");
+    if (in->sent_ns == TIME_NONE || b->t_open_ns == TIME_NONE)
+        return;
+    if (in->sent_ns < b->t_open_ns + (p->requests > 0 ? 0 : p->window_ns / 2))
+        verify_fail(w->report, VERIFY_PROTOCOL, &at,
+                    "the prompt was injected before half of the window");
+}
+
 void verify_protocol(struct verify_work *w)
 {
     size_t n = w->receipt.run.bands_n;
@@ -117,6 +138,7 @@ void verify_protocol(struct verify_work *w)
             check_order(w, i);
         check_times(w, i);
         check_window(w, i);
+        check_injector(w, i);
     }
     if (w->receipt.run.plan.search)
         check_sweep(w);

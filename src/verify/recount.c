@@ -34,7 +34,8 @@ static void fail_at(struct recount *r, enum verify_rule rule, const char *path, 
                 "says %lld; counted again it is %lld", (long long)stated, (long long)counted);
 }
 
-/* "ITEM:r1.c4.u17" or ":w3" for warm-up; false for an item alone. */
+/* "ITEM:r1.c4.u17", ":w3" for warm-up, ":i0" for what was injected (its index is below 0); false
+ * for an item alone. */
 static bool read_draw(struct str id, const struct verify_work *w, struct corpus_draw *draw,
                       struct str *item)
 {
@@ -50,13 +51,13 @@ static bool read_draw(struct str id, const struct verify_work *w, struct corpus_
     if (!str_cut(tail, '.', &head, &rest) || !str_starts(head, STR("r")) ||
         num_parse_i64(&replicate, str_skip(head, 1)) < 0 || !str_cut(rest, '.', &head, &rest) ||
         !str_starts(head, STR("c")) || num_parse_i64(&band, str_skip(head, 1)) < 0 || rest.n < 2 ||
-        (rest.p[0] != 'u' && rest.p[0] != 'w') || num_parse_i64(&index, str_skip(rest, 1)) < 0 ||
-        replicate < 1 || replicate > RUN_REPLICATES_MAX || band < 1 || band > INT32_MAX ||
-        index < 0)
+        (rest.p[0] != 'u' && rest.p[0] != 'w' && rest.p[0] != 'i') ||
+        num_parse_i64(&index, str_skip(rest, 1)) < 0 || replicate < 1 ||
+        replicate > RUN_REPLICATES_MAX || band < 1 || band > INT32_MAX || index < 0)
         return false;
     *item = str_first(id, colon);
     *draw = (struct corpus_draw){w->receipt.run.plan.nonce, (int32_t)replicate, (int32_t)band,
-                                 rest.p[0] == 'w', index};
+                                 rest.p[0] == 'w', rest.p[0] == 'i' ? -1 - index : index};
     return true;
 }
 
@@ -77,7 +78,8 @@ static void fail_prompt(struct recount *r, const char *what)
 /* Where each prompt says how long its answer is to be, that was asked for. */
 static void check_answer(struct recount *r, const struct sample *s, const struct corpus_item *item)
 {
-    if (r->w->receipt.run.plan.max_tokens == COUNT_NONE && s->max_tokens != item->max_tokens)
+    if (r->w->receipt.run.plan.max_tokens == COUNT_NONE && s->phase != PHASE_INJECTED &&
+        s->max_tokens != item->max_tokens)
         verify_fail(r->w->report, VERIFY_PROMPTS,
                     &(struct verify_place){r->band->sample_file, r->line, 0, "max_tokens"},
                     "says %lld; the corpus says %lld", (long long)s->max_tokens,
@@ -88,8 +90,9 @@ static void check_answer(struct recount *r, const struct sample *s, const struct
 static bool is_of_band(const struct corpus_draw *draw, const struct sample *s)
 {
     bool warmup = s->phase == PHASE_WARMUP;
+    bool injected = s->phase == PHASE_INJECTED;
     bool repeats = warmup && !draw->warmup && draw->band == 1 && s->band > 1;
-    return draw->replicate == s->replicate &&
+    return draw->replicate == s->replicate && (draw->index < 0) == injected &&
            (repeats || (draw->band == s->band && draw->warmup == warmup));
 }
 
@@ -122,6 +125,15 @@ static int trace_prompt(struct recount *r, const struct sample *s, const struct 
     return 1;
 }
 
+static int make_prompt(struct recount *r, const struct corpus_draw *draw,
+                       struct corpus_prompt *prompt, struct error *err)
+{
+    if (draw->index < 0)
+        return corpus_unique_of(&r->corpus, corpus_longest(&r->corpus), &r->counter.counter, draw,
+                                &r->text, prompt, err);
+    return corpus_unique(&r->corpus, &r->counter.counter, draw, &r->text, prompt, err);
+}
+
 static int count_prompt(struct recount *r, const struct sample *s, struct error *err)
 {
     const struct run_plan *plan = &r->w->receipt.run.plan;
@@ -147,7 +159,7 @@ static int count_prompt(struct recount *r, const struct sample *s, struct error 
                 return -1;
             goto counted;
         }
-        if (corpus_unique(&r->corpus, &r->counter.counter, &draw, &r->text, &prompt, err) < 0)
+        if (make_prompt(r, &draw, &prompt, err) < 0)
             return err->kind == ERROR_MEMORY ? -1 : (fail_prompt(r, err->message), 0);
         if (!str_eq(prompt.item->id, item))
             fail_prompt(r, "names another item of the corpus than was drawn");

@@ -30,6 +30,8 @@ static void find_sequence(struct verify_work *w, const struct run_band *b,
     bool *seen = arena_array(scratch, n + 1, sizeof *seen);
     for (size_t i = 0; seen && i < n; i++) {
         int64_t seq = samples[i].seq;
+        if (samples[i].phase == PHASE_INJECTED)
+            continue;
         if (seq >= 0 && (size_t)seq < n && !seen[seq]) {
             seen[seq] = true;
             continue;
@@ -50,7 +52,9 @@ static void check_asked(struct verify_work *w, const struct run_band *b,
 {
     for (size_t i = 0; i < n; i++)
         if (samples[i].max_tokens != COUNT_NONE &&
-            !run_plan_has_answer(&w->receipt.run.plan, samples[i].max_tokens))
+            (samples[i].phase == PHASE_INJECTED
+                 ? samples[i].max_tokens != 1
+                 : !run_plan_has_answer(&w->receipt.run.plan, samples[i].max_tokens)))
             verify_fail(w->report, VERIFY_SAMPLES,
                         &(struct verify_place){b->sample_file, (int64_t)i + 1, 0, "max_tokens"},
                         "asks for %lld tokens, which the receipt does not declare",
@@ -87,6 +91,10 @@ static void check_conservation(struct verify_work *w, size_t i, const struct sam
                     "the loop issued %lld and %lld in warm-up; the samples hold %lld and %lld",
                     (long long)b->issued, (long long)b->issued_warmup, (long long)c->issued,
                     (long long)c->warmup);
+    if (b->issued_injected != c->injected)
+        verify_fail(w->report, VERIFY_CONSERVATION, &(struct verify_place){.file = b->sample_file},
+                    "%lld prompts were injected; the samples hold %lld",
+                    (long long)b->issued_injected, (long long)c->injected);
     find_sequence(w, b, samples, n, scratch);
 }
 

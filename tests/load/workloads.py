@@ -12,7 +12,8 @@ import os
 import sys
 
 import end_to_end as e
-from end_to_end import FAST, TOKENIZER, Server, check, measured_or_busy, receipt, run, samples, tally
+from end_to_end import (FAST, TOKENIZER, Server, check, measured_or_busy, ms_to_ns, receipt, run,
+                        samples, tally)
 
 
 try:
@@ -177,7 +178,72 @@ def test_answers():
           hashlib.sha256("".join(f"{i} {d}\n" for i, d in window).encode()).hexdigest())
 
 
-TESTS = (test_mixture, test_w2, test_cold, test_answers)
+def check_injected(out, half):
+    """What was injected, and what the receipt says of it, from the samples themselves."""
+    band = receipt(out)["bands"][0]
+    mine = samples(out)
+    injected = [s for s in mine if s["phase"] == "injected"]
+    check(f"{out}: one prompt is injected", (len(injected), band["counts"]["injected"],
+                                             band["loop"]["issued_injected"]), (1, 1, 1))
+    one, told = injected[0], band["injector"]
+    check(f"{out}: a longest one, for one token",
+          (abs(one["prompt_body"] - 2000) <= 4, one["max_tokens"], one["outcome"]), (True, 1, "ok"))
+    check(f"{out}: at half of the window", half(one, band, mine), True)
+    check(f"{out}: it is in no count", band["counts"]["issued"],
+          sum(s["phase"] == "window" for s in mine))
+    first = min(s["t_kernel"] if "t_kernel" in s else s["t_user"] for s in one["reads"])
+    before, during = [], []
+    for s in mine:
+        if s["phase"] != "window" or s["outcome"] != "ok":
+            continue
+        times = [s["reads"][e["read"]] for e in s["events"] if e["kind"] == "text"]
+        times = sorted({t.get("t_kernel", t["t_user"]) for t in times})
+        for a, b in zip(times, times[1:]):
+            if b <= one["t_sent"]:
+                before.append(b - a)
+            elif a < ms_to_ns(told["prefill_ms"]) + one["t_sent"]:
+                during.append(b - a)
+    check(f"{out}: the gaps before and during it are told",
+          (told["gaps_before"], told["gaps_during"]), (len(before), len(during)))
+    check(f"{out}: the prefill ends with its first token",
+          ms_to_ns(told["prefill_ms"]) + one["t_sent"] >= first, True)
+    stall = band["metrics"]["injector_stall_ms"]
+    if before and during:
+        median = sorted(before)[(len(before) + 1) // 2 - 1]
+        check(f"{out}: the stall is the largest gap less the median before",
+              round(stall["value"], 3), round((max(during) - median) / 1e6, 3))
+    # 2,000 tokens at 10,000 a second hold every other sequence for 200 ms; --requests may inject
+    # just when all others begin as well, and then nobody waits for a next token
+    if out == "inject":
+        check(f"{out}: a batch waits for the prefill", stall and stall["value"] > 150, True)
+    check(f"{out}: shown", "injected: a prompt of" in tally("show", out)[1], True)
+    check_schema(out)
+    code, text, _ = tally("verify", out, "--corpus", "long.jsonl", "--tokenizer", TOKENIZER)
+    check(f"{out}: verifies", (code, "prompts made again" in text), (0, True))
+
+
+def test_injector():
+    tally("corpus", "make", "--tokenizer", TOKENIZER, "--mixture", "20:90,2000:10", "--outputs",
+          "60:100", "--tolerance", "4", "--count", "100", "--out", "long.jsonl")
+    slow = ("--profile", "vllm", "--decode-base", "5ms", "--prefill-rate", "10000",
+            "--prefill-chunk", "4096", "--slots", "8")
+    with Server(*slow) as a:
+        code, _, err = run("inject", "--lane", a.url, "--bands", "3", "--replicates", "1",
+                           "--window", "2s", "--min-samples", "1", "--inject",
+                           corpus="long.jsonl")
+        some, _, _ = run("inject-n", "--lane", a.url, "--bands", "3", "--replicates", "1",
+                         "--requests", "9", "--inject", corpus="long.jsonl")
+    check("--inject: measured", (measured_or_busy(code), measured_or_busy(some)), (True, True))
+    check_injected("inject", lambda s, b, mine: s["t_sent"] >= ms_to_ns(b["open_ms"]) + 10**9)
+    check_injected("inject-n", lambda s, b, mine: sum(
+        x["phase"] == "window" and x["t_issue"] <= s["t_issue"] for x in mine) >= 5)
+    r = receipt("inject")
+    check("the plan and the join key say so",
+          (r["protocol"]["injector"], r["lanes"][0]["join_key"]["injector"]),
+          ("longest", "longest"))
+
+
+TESTS = (test_mixture, test_w2, test_cold, test_answers, test_injector)
 
 if __name__ == "__main__":
     sys.exit(e.main(TESTS))
