@@ -126,7 +126,15 @@ static void print_plan(struct cli *cli, const struct load_options *o)
             schedule_length(p, o->lanes_n));
     fprintf(cli->out, "requests    at least %lld\ntime        at least %s\n", (long long)requests,
             text);
-    fprintf(cli->out, "corpus      %s: %lld prompts", p->corpus_path, (long long)p->corpus_count);
+    fprintf(cli->out, "corpus      %s: %lld %s", p->corpus_path, (long long)p->corpus_count,
+            !o->talk               ? "prompts"
+            : p->corpus_count == 1 ? "conversation"
+                                   : "conversations");
+    if (o->talk)
+        fprintf(cli->out, " of %lld turns in all, %s answers", (long long)o->talk->turns,
+                p->answers);
+    if (p->shared_prefix > 0)
+        fprintf(cli->out, ", behind a shared prefix of %lld tokens", (long long)p->shared_prefix);
     run_plan_lengths(p, lengths);
     if (lengths[0])
         fprintf(cli->out, " of %s tokens%s", lengths, o->tokenizer ? ", counted" : ", not counted");
@@ -299,6 +307,13 @@ static int measure(struct cli *cli, struct run_inputs *in, const struct run_args
         char text[320];
         snprintf(text, sizeof text, "not %s any more (%s): the receipt will say custom",
                  a->protocol, in->differs);
+        progress.calls.note(&progress, true, text);
+    }
+    if (in->talk.left_out > 0) {
+        char text[320];
+        snprintf(text, sizeof text, "%lld of %lld conversations cannot be played (%s)",
+                 (long long)in->talk.left_out,
+                 (long long)in->talk.left_out + (long long)in->talk.corpus.n, in->talk.why);
         progress.calls.note(&progress, true, text);
     }
     if (a->before_lane.n || a->after_lane.n)

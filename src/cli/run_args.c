@@ -232,7 +232,16 @@ static void take_plan(struct run_plan *p, const struct run_args *a, const struct
     p->system = a->system;
     p->same_model = a->same_model;
     p->prompt_policy = a->prompts;
-    if (strcmp(a->cache, "auto") == 0)
+    if (a->conversations) {
+        p->answers = a->answers;
+        p->think_ns = a->think_ns;
+        if (!stated(given, "max-tokens"))
+            p->max_tokens = COUNT_NONE;
+    }
+    p->shared_prefix = a->shared_prefix;
+    if (strcmp(a->cache, "auto") == 0 && (a->conversations || a->shared_prefix > 0))
+        p->cache_policy = "friendly";
+    else if (strcmp(a->cache, "auto") == 0)
         p->cache_policy = strcmp(a->prompts, "unique") == 0 ? "cold" : "unspecified";
     else
         p->cache_policy = strcmp(a->cache, "cold") == 0 ? "cold" : "unspecified";
@@ -273,6 +282,8 @@ static void check_named(struct run_inputs *in, const struct run_args *a)
     DIFFERS(p->system != NULL, "--system");
     DIFFERS(strcmp(p->prompt_policy, named.prompt_policy) != 0, "--prompts");
     DIFFERS(strcmp(p->cache_policy, named.cache_policy) != 0, "--cache");
+    DIFFERS(p->answers != NULL, "--conversations");
+    DIFFERS(p->shared_prefix > 0, "--shared-prefix");
 #undef DIFFERS
     if (names.n > 0) {
         snprintf(in->differs, sizeof in->differs, "%.*s", STR_ARG(buf_str(&names)));
@@ -301,11 +312,48 @@ static int take_counting(struct run_inputs *in, const struct run_args *a, struct
     return 0;
 }
 
+/* Drawn from the plan's seed, so that two receipts of one plan ask for the same. */
+static int take_prefix(struct run_inputs *in, const struct run_args *a, struct error *err)
+{
+    struct run_plan *p = &in->options.plan;
+    struct corpus_token_counter counter;
+
+    if (a->shared_prefix == 0)
+        return 0;
+    if (!in->tokenizer) {
+        error_set(err, ERROR_USAGE, "--shared-prefix needs the model's tokenizer: it is exact");
+        return error_remedy(err, "give --tokenizer FILE");
+    }
+    if (p->system) {
+        error_set(err, ERROR_USAGE, "--shared-prefix and --system are both given");
+        return error_remedy(err, "the shared prefix is the system message");
+    }
+    corpus_counter_init(&counter, in->tokenizer, p->special_text);
+    if (corpus_text(a->shared_prefix, (uint64_t)p->seed, &counter.counter, &in->prefix, err) < 0)
+        return error_wrap(err, "--shared-prefix");
+    buf_addc(&in->prefix, '\0');
+    if (buf_check(&in->prefix, "the shared prefix", err) < 0)
+        return -1;
+    p->system = in->prefix.p;
+    return 0;
+}
+
 static int take_corpus(struct run_inputs *in, const struct run_args *a,
                        const struct option_set *given, struct error *err)
 {
     if (a->trace)
         return run_take_trace(in, a, given, err);
+    if (a->corpus && a->conversations) {
+        error_set(err, ERROR_USAGE, "--corpus and --conversations are both given");
+        return error_remedy(err, "a run sends prompts that stand alone, or conversations");
+    }
+    if (a->conversations) {
+        if (talk_read(&in->talk, a->conversations, err) < 0)
+            return -1;
+        in->options.corpus = &in->talk.corpus;
+        in->options.talk = &in->talk;
+        return 0;
+    }
     if (!a->corpus) {
         error_set(err, ERROR_USAGE, "--corpus is missing: what is to be sent?");
         return error_remedy(err, "make one: tally corpus make --tokenizer FILE --tokens 512 "
@@ -358,7 +406,8 @@ int run_inputs_init(struct run_inputs *in, const struct run_args *a, const struc
     in->options.burn_ns = a->burn_ns;
     in->options.clock_step_ns = a->clock_step_ns;
     return run_inputs_lanes(in, a, err) < 0 || take_counting(in, a, err) < 0 ||
-                   take_corpus(in, a, given, err) < 0 || take_templates(in, a, given, err) < 0
+                   take_prefix(in, a, err) < 0 || take_corpus(in, a, given, err) < 0 ||
+                   take_templates(in, a, given, err) < 0
                ? -1
                : 0;
 }
@@ -373,6 +422,8 @@ void run_inputs_release(struct run_inputs *in)
     trace_release(&in->trace);
     if (in->has_corpus)
         corpus_release(&in->corpus);
+    talk_release(&in->talk);
+    buf_release(&in->prefix);
     memset(in->secrets, 0, sizeof in->secrets);
     *in = (struct run_inputs){0};
 }

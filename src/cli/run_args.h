@@ -16,6 +16,7 @@
 #include "token/tokenizer.h"
 
 #define RUN_SECRET_MAX 8192
+#define RUN_PREFIX_MAX 100000 /* tokens */
 #define RUN_TEMPLATES_MAX 4
 
 struct run_args {
@@ -23,7 +24,8 @@ struct run_args {
     const char *ca_file;
     bool insecure;
     const char *tokenizer, *reference, *tokenizer_sha256, *count, *special_text;
-    const char *corpus, *prompts, *cache, *system;
+    const char *corpus, *prompts, *cache, *system, *conversations, *answers;
+    int64_t think_ns, shared_prefix;
     const char *protocol, *wire, *as, *kwargs;
     struct option_list bands, rates, speeds, ramp;
     int64_t ramp_step_ns;
@@ -53,6 +55,8 @@ struct run_inputs {
     struct corpus corpus;
     bool has_corpus;
     struct trace trace;
+    struct talk talk;
+    struct buf prefix; /* the system message that all prompts share */
     struct chat_template *templates[RUN_TEMPLATES_MAX];
     struct chat_named_template named[RUN_TEMPLATES_MAX];
     char secrets[RUN_LANES_MAX][RUN_SECRET_MAX + 1];

@@ -49,13 +49,23 @@ const struct option run_options[] = {
     {"What is sent", OPTION_HEADING, 0, .help = ""},
     {"corpus", OPTION_STRING, A(corpus), "FILE", .letter = 'c',
      .help = "prompts, as 'tally corpus make' writes them"},
+    {"conversations", OPTION_STRING, A(conversations), "FILE",
+     .help = "instead: conversations, messages in JSONL or ShareGPT's form; each worker plays one "
+             "turn by turn (answers are as long as the recorded ones, unless --max-tokens says "
+             "otherwise)"},
+    {"answers", OPTION_STRING, A(answers), "WHICH", "live", .choices = "live|recorded",
+     .help = "what becomes part of the next turn's prompt: the server's answer or the file's"},
+    {"think", OPTION_DURATION, A(think_ns), "TIME", "0",
+     .help = "between an answer and the next turn"},
+    {"shared-prefix", OPTION_I64, A(shared_prefix), "N", .min = 1, .max = RUN_PREFIX_MAX,
+     .help = "a system message of exactly N tokens, the same in every request"},
     {"prompts", OPTION_STRING, A(prompts), "HOW", "unique", .choices = "unique|fixed",
      .help = "unique: every request has a prompt of its own, of the same length; fixed: the corpus "
              "as it is"},
     {"cache", OPTION_STRING, A(cache), "HOW", "auto", .choices = "auto|cold|any",
      .help = "cold: ask the server not to reuse a cached prompt (cache_prompt, cache_salt) and "
              "check by the cached tokens it reports; any: do not ask; auto: cold with unique "
-             "prompts"},
+             "prompts that share nothing"},
     {"system", OPTION_STRING, A(system), "TEXT", .help = "a system message (default: none)"},
     {"max-tokens", OPTION_I64, A(max_tokens), "N", "128", .min = 1, .max = 1000000,
      .help = "tokens to generate (a corpus may say so for every prompt; what is given here wins)"},

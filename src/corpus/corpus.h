@@ -105,6 +105,11 @@ struct corpus_spec {
 int corpus_make(const struct corpus_spec *spec, const struct corpus_counter *counter,
                 struct buf *out, struct error *err) TALLY_MUST_CHECK;
 
+/* Replaces *text with one of exactly so many tokens, always the same for a seed. ERROR_UNSUPPORTED
+ * as corpus_make. */
+int corpus_text(int64_t tokens, uint64_t seed, const struct corpus_counter *counter,
+                struct buf *text, struct error *err) TALLY_MUST_CHECK;
+
 /* What a check saw, also when it failed. */
 struct corpus_seen {
     int64_t count;

@@ -262,3 +262,18 @@ out:
     buf_release(&text);
     return rc;
 }
+
+int corpus_text(int64_t tokens, uint64_t seed, const struct corpus_counter *counter,
+                struct buf *text, struct error *err)
+{
+    int64_t nearest = 0;
+
+    text->max = TEXT_MAX;
+    for (int try = 0; try < FIT_TRIES; try++) {
+        struct draw d = draw_seeded(seed, UINT64_MAX - 1 - (uint64_t)try);
+        int rc = fit_text(tokens, counter, &d, text, &nearest, err);
+        if (rc != 0)
+            return rc < 0 ? -1 : 0;
+    }
+    return no_such_text(tokens, nearest, err);
+}

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/clock.h"
+#include "load/dialogue.h"
 #include "load/inject.h"
 #include "load/schedstat.h"
 #include "receipt/server_said.h"
@@ -19,6 +20,7 @@ struct drive {
     struct prompts *prompts;
     struct judge *judge;
     struct injection injection;
+    struct dialogues *dialogues; /* conversations in play; NULL */
     struct clock_pair clocks;
     struct judge_job *held;      /* ended, but the judge had no room for it */
     enum band_stage told;        /* stage that the judge was told of */
@@ -63,7 +65,7 @@ static void on_done(void *ctx, struct wire_exchange *x)
     job->exchange = x;
     if (job->issue.phase == PHASE_INJECTED)
         d->injection.in_flight = false;
-    else
+    else if (!d->dialogues) /* whose next prompt hangs on its answer ends when that is parsed */
         band_ended(d->band, job->issue.worker, x->t_end_ns, clock_mono_ns());
     job->next = NULL;
     while (*last)
@@ -99,6 +101,45 @@ static bool send(struct drive *d, const struct band_issue *issue, struct prompt 
         return false;
     }
     return true;
+}
+
+/* The worker goes on with its own conversation, whose next prompt is ready. */
+static void send_turns(struct drive *d)
+{
+    struct band_issue issue;
+
+    while (!d->held && !d->broken && band_next(d->band, clock_mono_ns(), &issue)) {
+        struct prompt *prompt = dialogues_take(d->dialogues, issue.worker);
+        struct error err = {0};
+        if (!prompt) {
+            error_set(&err, ERROR_ENVIRONMENT, "worker %d has no turn to play", issue.worker);
+            break_down(d, &err);
+            return;
+        }
+        if (!send(d, &issue, prompt))
+            return;
+    }
+}
+
+/* Who has thought long enough goes on, and is busy to the band until then; nobody thinks any more
+ * once the window has closed. */
+static void end_thoughts(struct drive *d)
+{
+    int64_t now_ns = clock_mono_ns(), at_ns;
+    int32_t worker;
+
+    while (dialogues_wake(d->dialogues, now_ns, band_stage(d->band) >= BAND_DRAIN, &worker, &at_ns))
+        band_ended(d->band, worker, at_ns, now_ns);
+}
+
+static int answered(void *ctx, const struct band_issue *issue, bool ok, const struct sample *s,
+                    struct error *err)
+{
+    struct drive *d = ctx;
+
+    return issue->phase == PHASE_INJECTED
+               ? 0
+               : dialogues_answered(d->dialogues, issue->worker, ok, s, err);
 }
 
 /* A prompt that was taken for a request that then may not be sent is kept for the next one. */
@@ -147,9 +188,15 @@ static void take_verdicts(struct drive *d)
     struct judge_verdict v;
     struct error err;
 
-    while (judge_verdict(d->judge, &v))
-        if (v.phase != PHASE_INJECTED)
-            band_judged(d->band, v.phase, v.ok, clock_mono_ns());
+    while (judge_verdict(d->judge, &v)) {
+        if (v.phase == PHASE_INJECTED)
+            continue;
+        if (d->dialogues)
+            dialogues_think(d->dialogues, v.worker, clock_mono_ns() + d->config->plan->think_ns);
+        band_judged(d->band, v.phase, v.ok, clock_mono_ns());
+    }
+    if (d->dialogues)
+        end_thoughts(d);
     if (!d->broken && judge_error(d->judge, &err))
         break_down(d, &err);
 }
@@ -170,7 +217,7 @@ static int run_loop(struct drive *d, struct error *err)
     /* what was injected may take longer than all the others */
     while (band_stage(d->band) != BAND_DONE || d->injection.in_flight) {
         int64_t now_ns, deadline_ns;
-        send_due(d);
+        (d->dialogues ? send_turns : send_due)(d);
         inject_due(d);
         tell_stage(d);
         now_ns = clock_mono_ns();
@@ -179,6 +226,8 @@ static int run_loop(struct drive *d, struct error *err)
             deadline_ns = injection_deadline(&d->injection, d->band);
         if (deadline_ns > now_ns + LOOK_EVERY_NS)
             deadline_ns = now_ns + LOOK_EVERY_NS;
+        if (d->dialogues && deadline_ns > dialogues_deadline(d->dialogues))
+            deadline_ns = dialogues_deadline(d->dialogues);
         /* a request that is due but cannot be sent yet is no reason to spin */
         if (d->held || (d->starved && deadline_ns < now_ns + NS_PER_MS))
             deadline_ns = now_ns + NS_PER_MS;
@@ -334,6 +383,21 @@ static int32_t at_once(const struct run_plan *plan, int32_t band)
     return run_plan_is_open(plan) ? band / 1000 + 1 : band;
 }
 
+static int start_prompts(struct drive *d, const struct prompts_source *source, struct error *err)
+{
+    if (prompts_start(&d->prompts, source, err) < 0)
+        return -1;
+    prompts_wait_ready(d->prompts);
+    return prompts_error(d->prompts, err) ? -1 : 0;
+}
+
+static int start_talking(struct drive *d, const struct prompts_source *source, struct error *err)
+{
+    bool live = strcmp(d->config->plan->answers, "live") == 0;
+
+    return dialogues_new(&d->dialogues, source, d->config->talk, live, d->out->band, err);
+}
+
 static int start(struct drive *d, struct error *err)
 {
     const struct drive_config *c = d->config;
@@ -368,6 +432,7 @@ static int start(struct drive *d, struct error *err)
         .replicate = d->out->replicate,
         .progress = c->progress,
         .state = c->state,
+        .answered = c->talk ? answered : NULL,
         .wake = wake,
         .ctx = d,
     };
@@ -376,10 +441,8 @@ static int start(struct drive *d, struct error *err)
     d->clocks = (struct clock_pair){mono, stepped_real, d};
     if (wire_loop_new(&d->loop, &loop, err) < 0 ||
         injection_init(&d->injection, c->plan, &prompts, err) < 0 ||
-        prompts_start(&d->prompts, &prompts, err) < 0)
-        return -1;
-    prompts_wait_ready(d->prompts);
-    if (prompts_error(d->prompts, err) || judge_start(&d->judge, &judge, err) < 0)
+        (c->talk ? start_talking(d, &prompts, err) : start_prompts(d, &prompts, err)) < 0 ||
+        judge_start(&d->judge, &judge, err) < 0)
         return -1;
     return band_new(&d->band, &config, clock_mono_ns(), err);
 }
@@ -464,6 +527,7 @@ out:
         (void)!judge_finish(d.judge, &sum, &ignored);
     prompts_stop(d.prompts);
     injection_release(&d.injection);
+    dialogues_free(d.dialogues);
     wire_loop_free(d.loop);
     band_free(d.band);
     if (receipt_band_close(config->receipt, out, rc < 0 ? &ignored : err) < 0)

@@ -13,6 +13,7 @@
 
 #include <signal.h>
 
+#include "corpus/talk.h"
 #include "load/judge.h"
 
 struct drive_config {
@@ -20,6 +21,7 @@ struct drive_config {
     const struct load_lane *lane;
     const struct corpus *corpus;
     const struct trace *trace;            /* NULL: prompts come from the corpus */
+    const struct talk *talk;              /* conversations to be played instead; NULL */
     const struct corpus_counter *counter; /* NULL */
     const struct tokenizer *tokenizer;    /* NULL */
     struct receipt_run *receipt;

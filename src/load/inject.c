@@ -40,8 +40,8 @@ struct prompt *injection_take(struct injection *in, int64_t now_ns, struct band_
 {
     struct prompt *taken = in->prompt;
 
-    *issue = (struct band_issue){
-        .seq = in->issued++, .phase = PHASE_INJECTED, .t_planned_ns = now_ns};
+    *issue =
+        (struct band_issue){.seq = in->issued++, .phase = PHASE_INJECTED, .t_planned_ns = now_ns};
     in->prompt = NULL;
     in->in_flight = true;
     return taken;

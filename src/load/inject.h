@@ -1,6 +1,6 @@
 /*
- * The injector: at half of a window one longest prompt is sent beside the band's own requests, to be
- * answered with one token, so that what its prefill does to the others can be seen.
+ * The injector: at half of a window one longest prompt is sent beside the band's own requests, to
+ * be answered with one token, so that what its prefill does to the others can be seen.
  *
  *     struct injection in;
  *     if (injection_init(&in, plan, &source, err) < 0) ...   // makes the prompt ahead of need

@@ -117,6 +117,7 @@ int judge_sample(const struct load_lane *lane, const struct tokenizer *tokenizer
     s->t_planned_ns = job->issue.t_planned_ns - zero_ns;
     if (job->issue.t_due_ns > job->issue.t_planned_ns)
         s->t_due_ns = job->issue.t_due_ns - zero_ns;
+    s->turn = job->prompt->turn;
     s->prompt_body = job->prompt->tokens;
     s->prompt_rendered = job->prompt->rendered;
     /* the array lies in our arena; only the sample's view of it is read-only */
@@ -219,7 +220,8 @@ static void give_back(struct judge *j, struct judge_job *job)
         j->first = job;
     j->last = job;
     pthread_mutex_unlock(&j->mutex);
-    if (!ok) /* good news can wait until the loop wakes up anyway */
+    /* good news can wait until the loop wakes up anyway, unless a next turn hangs on it */
+    if (!ok || j->config.answered)
         j->config.wake(j->config.ctx);
 }
 
@@ -245,6 +247,9 @@ static void judge_one(struct judge *j, struct judge_job *job, struct arena *aren
         s.replicate = j->config.replicate;
         job->ok = !is_failure(s.outcome);
         tally_up(j, &s);
+        if (j->config.answered &&
+            j->config.answered(j->config.ctx, &job->issue, job->ok, &s, &err) < 0)
+            set_failed(j, &err);
         if (j->config.lane->plan->redact_text && s.events_n > 0)
             sample_redact((struct sample_event *)(uintptr_t)s.events, s.events_n);
         if (receipt_band_add(j->config.receipt, &s, &err) < 0)
@@ -345,7 +350,7 @@ bool judge_verdict(struct judge *j, struct judge_verdict *v)
     pthread_mutex_unlock(&j->mutex);
     if (!job)
         return false;
-    *v = (struct judge_verdict){job->issue.phase, job->ok};
+    *v = (struct judge_verdict){job->issue.phase, job->issue.worker, job->ok};
     judge_job_free(job);
     return true;
 }

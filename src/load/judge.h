@@ -39,12 +39,17 @@ struct judge_config {
     int32_t band, replicate;
     const struct load_progress *progress; /* called from the judge's thread; NULL */
     struct load_state state;              /* what stays the same in each call */
-    void (*wake)(void *ctx);              /* a verdict is there; any thread */
+    /* A request of the band was parsed: makes its worker's next prompt (load/dialogue.h); NULL.
+     * Called from the judge's thread, before the verdict goes back. */
+    int (*answered)(void *ctx, const struct band_issue *issue, bool ok, const struct sample *s,
+                    struct error *err);
+    void (*wake)(void *ctx); /* a verdict is there; any thread */
     void *ctx;
 };
 
 struct judge_verdict {
     enum sample_phase phase;
+    int32_t worker;
     bool ok;
 };
 

@@ -111,13 +111,45 @@ static int check_corpus(struct load_options *o, struct error *err)
     return 0;
 }
 
+static int check_inject(const struct load_options *o, struct error *err)
+{
+    if (!o->plan.injector || !run_plan_is_trace(&o->plan))
+        return 0;
+    error_set(err, ERROR_USAGE, "--inject sends a corpus's longest prompt; a trace has none");
+    return error_remedy(err, "leave one of --inject and --trace away");
+}
+
+/* A worker plays its conversation by messages, one turn after the other. */
+static int check_talk(const struct load_options *o, struct error *err)
+{
+    if (!o->talk)
+        return 0;
+    if (strcmp(o->plan.wire, "chat") != 0) {
+        error_set(err, ERROR_USAGE, "--conversations are messages: --wire %s sends none",
+                  o->plan.wire);
+        return error_remedy(err, "leave --wire away");
+    }
+    if (run_plan_is_open(&o->plan)) {
+        error_set(err, ERROR_USAGE,
+                  "--conversations need a closed loop: a turn follows its answer");
+        return error_remedy(err, "give --bands instead of rates");
+    }
+    if (o->plan.injector) {
+        error_set(err, ERROR_USAGE, "--inject sends a longest prompt; conversations have none");
+        return error_remedy(err, "leave one of --inject and --conversations away");
+    }
+    return 0;
+}
+
 int load_check(struct load_options *o, struct error *err)
 {
     if (o->lanes_n < 1 || o->lanes_n > RUN_LANES_MAX)
         return error_set(err, ERROR_USAGE, "a run has one or two lanes, not %zu", o->lanes_n);
     if (o->plan.method == COUNT_UNSET)
         return error_set(err, ERROR_USAGE, "the run has no way to count tokens");
-    return schedule_check(&o->plan, err) < 0 ? -1 : check_corpus(o, err);
+    if (schedule_check(&o->plan, err) < 0 || check_talk(o, err) < 0 || check_inject(o, err) < 0)
+        return -1;
+    return check_corpus(o, err);
 }
 
 /* A worker is a connection; an open loop has as many as it comes to, so as many files as may be.
@@ -479,6 +511,7 @@ static int measure_step(struct load *l, const struct schedule_step *s, struct er
         .lane = &l->lanes[s->lane],
         .corpus = l->options.corpus,
         .trace = l->options.trace,
+        .talk = l->options.talk,
         .counter = counter_of(l),
         .tokenizer = l->options.tokenizer,
         .receipt = l->receipt,

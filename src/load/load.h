@@ -17,6 +17,7 @@
 
 #include "chat/hypothesis.h"
 #include "corpus/counter.h"
+#include "corpus/talk.h"
 #include "corpus/trace.h"
 #include "load/lane.h"
 #include "load/progress.h"
@@ -28,6 +29,7 @@ struct load_options {
     struct load_lane_options lanes[RUN_LANES_MAX];
     size_t lanes_n;
     const struct corpus *corpus;
+    const struct talk *talk;           /* conversations; corpus is then theirs. NULL */
     const struct trace *trace;         /* plan.load_model "trace": what is replayed; else NULL */
     const struct tokenizer *tokenizer; /* NULL with COUNT_SERVER_USAGE */
     const struct chat_named_template *templates; /* that lanes may be using; borrowed */

@@ -124,8 +124,10 @@ static int put_prompt(const struct load_lane *lane, struct str text, struct load
     return 0;
 }
 
-static int put_request(const struct prompts_source *s, enum sample_phase phase, int64_t index,
-                       struct str text, struct prompt *p, struct error *err)
+/* turn: the conversation that is sent instead of text alone; NULL. which: what tells this request
+ * from others of the same prompt. */
+static int put_request(const struct prompts_source *s, const char *which, struct str text,
+                       const struct prompt_turn *turn, struct prompt *p, struct error *err)
 {
     struct buf salt = BUF_INIT(PROMPT_ID_MAX + 256);
     struct wire_message messages[2];
@@ -134,9 +136,12 @@ static int put_request(const struct prompts_source *s, enum sample_phase phase, 
     int rc;
 
     load_lane_ask(s->lane, text, p->max_tokens, messages, &ask);
+    if (turn) {
+        ask.messages = turn->messages;
+        ask.messages_n = turn->messages_n;
+    }
     if (ask.no_cache) {
-        buf_addf(&salt, "%s:%s:c%d.%c%lld%s", s->nonce, p->id, s->band,
-                 phase == PHASE_WARMUP ? 'w' : 'u', (long long)index, s->again ? ":again" : "");
+        buf_addf(&salt, "%s:%s:%s%s", s->nonce, p->id, which, s->again ? ":again" : "");
         ask.cache_salt = buf_str(&salt);
     }
     rc = buf_check(&salt, "a cache salt", err);
@@ -146,22 +151,55 @@ static int put_request(const struct prompts_source *s, enum sample_phase phase, 
         rc = wire_build(s->lane->protocol, &ask, &p->body, err);
     if (rc == 0)
         rc = buf_check(&p->body, "a request", err);
+    if (rc == 0)
+        rc = sha256_hex(p->body_sha256, buf_str(&p->body), err);
     load_raw_release(&raw);
     buf_release(&salt);
     return rc;
 }
 
+static struct prompt *new_prompt(struct error *err)
+{
+    struct prompt *p = calloc(1, sizeof *p);
+
+    if (!p) {
+        error_no_memory(err);
+        return NULL;
+    }
+    p->tokens = p->rendered = p->turn = COUNT_NONE;
+    buf_init(&p->body, BUF_ANY);
+    return p;
+}
+
+int prompt_make_turn(const struct prompts_source *s, const struct prompt_turn *turn,
+                     struct prompt **out, struct error *err)
+{
+    struct prompt *p = new_prompt(err);
+
+    if (!p)
+        return -1;
+    snprintf(p->id, sizeof p->id, "%s", turn->id);
+    p->turn = turn->turn;
+    p->max_tokens = turn->max_tokens;
+    p->tokens = turn->tokens;
+    if (put_request(s, "turn", (struct str){NULL, 0}, turn, p, err) < 0) {
+        prompt_free(p);
+        return -1;
+    }
+    *out = p;
+    return 0;
+}
+
 int prompt_make(const struct prompts_source *s, enum sample_phase phase, int64_t index,
                 struct prompt **out, struct error *err)
 {
-    struct prompt *p = calloc(1, sizeof *p);
+    struct prompt *p = new_prompt(err);
     struct buf text = BUF_INIT(0);
+    char which[48];
     int rc = -1;
 
     if (!p)
-        return error_no_memory(err);
-    p->tokens = p->rendered = COUNT_NONE;
-    buf_init(&p->body, BUF_ANY);
+        return -1;
     if ((s->trace    ? make_traced
          : s->unique ? make_unique
                      : make_fixed)(s, phase, index, &text, p, err) < 0)
@@ -170,8 +208,11 @@ int prompt_make(const struct prompts_source *s, enum sample_phase phase, int64_t
         p->max_tokens = s->lane->plan->max_tokens;
     if (phase == PHASE_INJECTED)
         p->max_tokens = 1;
-    if (put_request(s, phase, index, buf_str(&text), p, err) < 0 ||
-        sha256_hex(p->body_sha256, buf_str(&p->body), err) < 0)
+    if (p->max_tokens == COUNT_NONE)
+        p->max_tokens = PROMPT_ANSWER_TOKENS;
+    snprintf(which, sizeof which, "c%d.%c%lld", s->band, phase == PHASE_WARMUP ? 'w' : 'u',
+             (long long)index);
+    if (put_request(s, which, buf_str(&text), NULL, p, err) < 0)
         goto out;
     *out = p;
     rc = 0;

@@ -19,6 +19,7 @@
 #include "load/lane.h"
 
 #define PROMPT_ID_MAX 160
+#define PROMPT_ANSWER_TOKENS 128 /* asked for where nothing says how many */
 
 struct prompt {
     struct buf body; /* the request, JSON */
@@ -27,6 +28,7 @@ struct prompt {
     char id[PROMPT_ID_MAX];
     char body_sha256[SHA256_HEX]; /* of the body */
     int64_t max_tokens;           /* asked for in answer */
+    int64_t turn;                 /* of a conversation, from 1; COUNT_NONE */
     int64_t tokens;               /* of the prompt's text; COUNT_NONE where nothing counts */
     int64_t rendered;             /* as the lane's wrapper is predicted to make of it; COUNT_NONE */
 };
@@ -47,6 +49,17 @@ struct prompts_source {
     void (*wake)(void *ctx); /* a prompt that was asked for in vain is there; any thread */
     void *ctx;
 };
+
+/* One turn of a conversation. */
+struct prompt_turn {
+    const char *id;
+    int64_t turn, max_tokens;
+    int64_t tokens;                      /* of what is new; COUNT_NONE */
+    const struct wire_message *messages; /* the whole conversation so far */
+    size_t messages_n;
+};
+int prompt_make_turn(const struct prompts_source *source, const struct prompt_turn *turn,
+                     struct prompt **out, struct error *err) TALLY_MUST_CHECK;
 
 struct prompts;
 

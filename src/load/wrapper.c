@@ -10,7 +10,6 @@
 #include "codec/json_write.h"
 #include "load/probe_json.h"
 
-#define MESSAGES_MAX 2
 #define PROBE_NAME "probe.json"
 /* Plain text, so that what differs is the wrapper's doing: as the run sends it. */
 #define CAUSE_SHAPE "sentence"
@@ -41,14 +40,18 @@ void wrappers_free(struct load_wrappers *w)
 int64_t load_wrapper_count(const struct load_wrapper *w, const struct wire_message *messages,
                            size_t n)
 {
-    struct json_member members[MESSAGES_MAX][2];
-    struct json items[MESSAGES_MAX];
+    struct json_member(*members)[2];
+    struct json *items;
     struct chat_rendering r = {0};
     struct error ignored;
     int64_t count = COUNT_NONE;
 
-    if (!w || n > MESSAGES_MAX)
+    if (!w)
         return COUNT_NONE;
+    members = calloc(n, sizeof *members);
+    items = calloc(n, sizeof *items);
+    if (!members || !items)
+        goto out;
     for (size_t i = 0; i < n; i++) {
         members[i][0] =
             (struct json_member){STR("role"), {.type = JSON_STRING, .text = messages[i].role}};
@@ -61,6 +64,9 @@ int64_t load_wrapper_count(const struct load_wrapper *w, const struct wire_messa
     if (chat_predict(w->hypothesis, &q, w->tokenizer, &r, &ignored) == 0)
         count = (int64_t)r.ids.n;
     chat_rendering_release(&r);
+out:
+    free(members);
+    free(items);
     return count;
 }
 

@@ -88,8 +88,7 @@ int band_injector(struct band_work *w, struct error *err)
     enum metrics_reason why = why_not(w, out);
     band_null(m, why);
     if (why == REASON_NONE)
-        *m = (struct metrics_metric){.n = out->gaps_during,
-                                     .real =
-                                         (double)(out->largest_ns - out->median_before_ns) / 1e6};
+        *m = (struct metrics_metric){
+            .n = out->gaps_during, .real = (double)(out->largest_ns - out->median_before_ns) / 1e6};
     return 0;
 }

@@ -138,6 +138,14 @@ struct metrics_prompt {
     size_t output_n;
     bool output_is_ids;
     struct str digest; /* of its text, as the sample states it; "" */
+    int64_t turn;      /* of a conversation, from 1; COUNT_NONE */
+};
+
+/* Prompt work of the requests that were the same turn of their conversations. */
+#define METRICS_TURNS_MAX 64 /* turns told apart; later ones are in no list */
+struct metrics_turn {
+    int64_t turn, n, departed;
+    struct metrics_spread body, rendered, reported, cached;
 };
 
 struct metrics_work {
@@ -147,6 +155,8 @@ struct metrics_work {
      * a lane can only know from the same prompt, or a part of it, sent before. */
     int64_t cached_unexplained;
     int64_t departed_requests; /* whose reported count is not the one predicted; a flag only */
+    const struct metrics_turn *turns; /* those that there are, ascending */
+    size_t turns_n;
     const struct metrics_prompt *prompts; /* one a request of the window, by id */
     size_t prompts_n;
     const struct metrics_prompt *warmup; /* of warm-up, likewise */

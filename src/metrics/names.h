@@ -121,6 +121,7 @@ enum metrics_stat_id {
     X(REASON_COUNT_MISMATCH, "token_assignment_mismatch",                                          \
       "the lanes' tokens were counted or assigned differently")                                    \
     X(REASON_ONE_LANE, "one_lane", "there is only one lane")                                       \
+    X(REASON_NO_CONVERSATIONS, "no_conversations", "prompts stand alone")                          \
     X(REASON_NO_INJECTOR, "no_injector", "nothing was to be injected")                             \
     X(REASON_NOT_INJECTED, "not_injected", "the injected prompt was not sent, or did not end ok")  \
     X(REASON_TEXTS_LEFT_OUT, "texts_left_out", "texts were left out of the samples")               \

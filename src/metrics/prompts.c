@@ -76,7 +76,8 @@ static int list_prompts(struct band_work *w, bool warmup, const struct metrics_p
                                        .body = s->prompt_body,
                                        .rendered = s->prompt_rendered,
                                        .reported = s->prompt_reported,
-                                       .cached = s->prompt_cached};
+                                       .cached = s->prompt_cached,
+                                       .turn = s->turn};
         if (band_keep_output(w, s, &p[k++], err) < 0)
             return -1;
     }
@@ -84,6 +85,53 @@ static int list_prompts(struct band_work *w, bool warmup, const struct metrics_p
         qsort(p, n, sizeof *p, by_id);
     *list = p;
     *list_n = n;
+    return 0;
+}
+
+static bool departs(const struct metrics_prompt *p)
+{
+    return p->reported != COUNT_NONE && p->rendered != COUNT_NONE && p->reported != p->rendered;
+}
+
+/* Spreads of the four readings, over the prompts of a turn (COUNT_NONE: over all). */
+static int read_spreads(const struct metrics_work *work, int64_t turn,
+                        struct metrics_spread *const to[4], int64_t *v, struct error *err)
+{
+    for (int k = 0; k < 4; k++) {
+        size_t have = 0;
+        for (size_t i = 0; i < work->prompts_n; i++) {
+            const struct metrics_prompt *p = &work->prompts[i];
+            if (reading(p, k) != COUNT_NONE && (turn == COUNT_NONE || p->turn == turn))
+                v[have++] = reading(p, k);
+        }
+        if (spread(to[k], v, have, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* Prompts stand alone, or every one is a turn. */
+static int list_turns(struct band_work *w, int64_t *v, struct error *err)
+{
+    struct metrics_work *work = &w->out->work;
+    struct metrics_turn *list = arena_array(w->arena, METRICS_TURNS_MAX, sizeof *list);
+    if (!list)
+        return arena_check(w->arena, "metrics", err);
+    for (int64_t turn = 1; turn <= METRICS_TURNS_MAX; turn++) {
+        struct metrics_turn *t = &list[work->turns_n];
+        struct metrics_spread *const to[] = {&t->body, &t->rendered, &t->reported, &t->cached};
+        *t = (struct metrics_turn){.turn = turn};
+        for (size_t i = 0; i < work->prompts_n; i++) {
+            t->n += work->prompts[i].turn == turn;
+            t->departed += work->prompts[i].turn == turn && departs(&work->prompts[i]);
+        }
+        if (t->n == 0)
+            continue;
+        if (read_spreads(work, turn, to, v, err) < 0)
+            return -1;
+        work->turns_n++;
+    }
+    work->turns = list;
     return 0;
 }
 
@@ -102,20 +150,11 @@ int band_prompts(struct band_work *w, struct error *err)
         const struct metrics_prompt *p = &out->prompts[i];
         out->cached_requests += p->cached > 0;
         out->cached_unexplained += is_unexplained(p);
-        out->departed_requests +=
-            p->reported != COUNT_NONE && p->rendered != COUNT_NONE && p->reported != p->rendered;
+        out->departed_requests += departs(p);
         if (p->reported != COUNT_NONE && p->body != COUNT_NONE)
             v[both++] = p->reported - p->body;
     }
-    if (spread(&out->delta, v, both, err) < 0)
+    if (spread(&out->delta, v, both, err) < 0 || read_spreads(out, COUNT_NONE, to, v, err) < 0)
         return -1;
-    for (int k = 0; k < 4; k++) {
-        size_t have = 0;
-        for (size_t i = 0; i < out->prompts_n; i++)
-            if (reading(&out->prompts[i], k) != COUNT_NONE)
-                v[have++] = reading(&out->prompts[i], k);
-        if (spread(to[k], v, have, err) < 0)
-            return -1;
-    }
-    return 0;
+    return list_turns(w, v, err);
 }

@@ -206,13 +206,13 @@ static void write_tokens(struct out *o, const struct metrics_tokens *t)
     json_end_object(o->w);
 }
 
-static void write_spread(struct out *o, const char *name, const struct metrics_spread *s,
-                         enum metrics_reason why)
+static void write_spread(struct out *o, const char *parent, const char *name,
+                         const struct metrics_spread *s, enum metrics_reason why)
 {
     json_key(o->w, name);
     if (s->n == 0) {
         json_put_null(o->w);
-        missing_in(o, "prompt_work", name, why);
+        missing_in(o, parent, name, why);
         return;
     }
     json_begin_object(o->w);
@@ -223,15 +223,42 @@ static void write_spread(struct out *o, const char *name, const struct metrics_s
     json_end_object(o->w);
 }
 
+static void write_turns(struct out *o, const struct metrics_work *work)
+{
+    char path[PATH_MAX_BYTES];
+    json_key(o->w, "turns");
+    if (work->turns_n == 0) {
+        json_put_null(o->w);
+        missing_in(o, "prompt_work", "turns", REASON_NO_CONVERSATIONS);
+        return;
+    }
+    json_begin_array(o->w);
+    for (size_t i = 0; i < work->turns_n; i++) {
+        const struct metrics_turn *t = &work->turns[i];
+        snprintf(path, sizeof path, "prompt_work.turns.%zu", i);
+        json_begin_object(o->w);
+        put_i64(o, "turn", t->turn);
+        put_i64(o, "n", t->n);
+        put_i64(o, "departed", t->departed);
+        write_spread(o, path, "body", &t->body, REASON_NOT_RECORDED);
+        write_spread(o, path, "rendered", &t->rendered, REASON_NOT_RECORDED);
+        write_spread(o, path, "reported", &t->reported, REASON_SERVER_SILENT);
+        write_spread(o, path, "cached", &t->cached, REASON_SERVER_SILENT);
+        json_end_object(o->w);
+    }
+    json_end_array(o->w);
+}
+
 static void write_work(struct out *o, const struct metrics_work *work, bool asked_cold)
 {
-    json_key(o->w, "prompt_work");
+    const char *at = "prompt_work";
+    json_key(o->w, at);
     json_begin_object(o->w);
-    write_spread(o, "body", &work->body, REASON_NOT_RECORDED);
-    write_spread(o, "rendered", &work->rendered, REASON_NOT_RECORDED);
-    write_spread(o, "reported", &work->reported, REASON_SERVER_SILENT);
-    write_spread(o, "cached", &work->cached, REASON_SERVER_SILENT);
-    write_spread(o, "delta", &work->delta,
+    write_spread(o, at, "body", &work->body, REASON_NOT_RECORDED);
+    write_spread(o, at, "rendered", &work->rendered, REASON_NOT_RECORDED);
+    write_spread(o, at, "reported", &work->reported, REASON_SERVER_SILENT);
+    write_spread(o, at, "cached", &work->cached, REASON_SERVER_SILENT);
+    write_spread(o, at, "delta", &work->delta,
                  work->reported.n == 0 ? REASON_SERVER_SILENT : REASON_NOT_RECORDED);
     put_i64(o, "cached_requests", work->cached_requests);
     put_i64(o, "cached_unexplained", work->cached_unexplained);
@@ -240,9 +267,9 @@ static void write_work(struct out *o, const struct metrics_work *work, bool aske
         json_put_bool(o->w, work->cached_requests == 0);
     } else {
         json_put_null(o->w);
-        missing_in(o, "prompt_work", "cache_obeyed",
-                   asked_cold ? REASON_SERVER_SILENT : REASON_NOT_ASKED);
+        missing_in(o, at, "cache_obeyed", asked_cold ? REASON_SERVER_SILENT : REASON_NOT_ASKED);
     }
+    write_turns(o, work);
     json_end_object(o->w);
 }
 

@@ -34,6 +34,9 @@ static const struct form_member request_members[] = {
     {"seed", FORM_SIGNED, PLAN(seed), "not_sent"},
     {"ignore_eos", FORM_BOOL, PLAN(ignore_eos), NULL},
     {"system", FORM_STR, PLAN(system), "not_given"},
+    {"shared_prefix_tokens", FORM_ZERO, PLAN(shared_prefix), "not_asked"},
+    {"answers", FORM_STR, PLAN(answers), "no_conversations"},
+    {"think_ms", FORM_MS, PLAN(think_ns), NULL},
 };
 FORM(form_request, request_members);
 

@@ -89,8 +89,13 @@ struct run_plan {
     double temperature;
     int64_t seed;
     bool ignore_eos;
-    bool token_progress;       /* every chunk is asked to say how many tokens there are so far */
-    const char *system;        /* system message given explicitly; NULL */
+    bool token_progress;   /* every chunk is asked to say how many tokens there are so far */
+    const char *system;    /* system message given explicitly; NULL */
+    int64_t shared_prefix; /* tokens of the system message, drawn to be shared; 0: none is */
+    /* Conversations: what becomes part of the next prompt, "live" answers or the "recorded" ones;
+     * NULL: prompts stand alone. Between an answer and the next turn a worker thinks. */
+    const char *answers;
+    int64_t think_ns;
     const char *prompt_policy; /* "unique" */
     /* "cold": the server is asked not to reuse a cached prompt; "unspecified": nothing is asked;
      * "friendly": the workload repeats itself, so cached tokens are expected */

@@ -58,6 +58,7 @@ void sample_init(struct sample *s)
 {
     *s = (struct sample){
         .max_tokens = COUNT_NONE,
+        .turn = COUNT_NONE,
         .seed = COUNT_NONE,
         .t_planned_ns = TIME_NONE,
         .t_due_ns = TIME_NONE,
@@ -279,9 +280,10 @@ int sample_check(const struct sample *s, struct error *err)
     const int64_t times[] = {s->t_planned_ns, s->t_issue_ns,   s->t_dns_ns,        s->t_connect_ns,
                              s->t_tls_ns,     s->t_sent_ns,    s->t_headers_ns,    s->t_end_ns,
                              s->t_due_ns,     s->t_headers_ns, s->t_first_byte_ns, s->t_end_ns};
-    const int64_t counts[] = {
-        s->max_tokens,      s->connection,    s->retry_of,       s->prompt_body, s->prompt_rendered,
-        s->prompt_reported, s->prompt_cached, s->prefill_tokens, s->prefill_ns,  s->retry_after_s};
+    const int64_t counts[] = {s->max_tokens,      s->turn,          s->connection,
+                              s->retry_of,        s->prompt_body,   s->prompt_rendered,
+                              s->prompt_reported, s->prompt_cached, s->prefill_tokens,
+                              s->prefill_ns,      s->retry_after_s};
     if (check_head(s, err) < 0)
         return -1;
     for (size_t i = 0; i < sizeof times / sizeof times[0]; i++)

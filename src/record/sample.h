@@ -133,6 +133,7 @@ struct sample {
     struct str prompt_id;
     char body_sha256[SHA256_HEX]; /* of the request body's bytes as sent */
     int64_t max_tokens, seed;     /* COUNT_NONE where not asked for */
+    int64_t turn; /* of a conversation, from 1; COUNT_NONE: the prompt stands alone */
 
     int64_t t_planned_ns; /* open loop: when it was due; closed loop: when the worker was free */
     /* When it was to be sent, where that is later than planned: a cap on requests in flight, or the

@@ -56,6 +56,7 @@ static const struct member sample_members[] = {
     {NAME("body_sha256"), M_HEX, false, AT(sample, body_sha256)},
     {NAME("max_tokens"), M_COUNT, false, AT(sample, max_tokens)},
     {NAME("seed"), M_SIGNED, false, AT(sample, seed)},
+    {NAME("turn"), M_COUNT, false, AT(sample, turn)},
     {NAME("t_planned"), M_TIME, false, AT(sample, t_planned_ns)},
     {NAME("t_due"), M_TIME, false, AT(sample, t_due_ns)},
     {NAME("t_issue"), M_TIME, false, AT(sample, t_issue_ns)},

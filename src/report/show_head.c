@@ -134,7 +134,12 @@ static void put_workload(struct show *s)
                       *t = json_get(s->doc, "tokenization");
     begin(s, "workload");
     add(&line, "", show_text(c, "path"), "");
-    add(&line, "", show_text(c, "count"), " prompts");
+    bool talks = show_text(r, "answers").n > 0;
+    add(&line, "", show_text(c, "count"), talks ? " conversations" : " prompts");
+    add(&line, "", show_text(r, "answers"), " answers");
+    if (talks)
+        add_time(&line, "think ", json_get(r, "think_ms"));
+    add(&line, "shared prefix ", show_text(r, "shared_prefix_tokens"), " tokens");
     add(&line, "", show_text(c, "tokens"), "");
     put_mixture(&line, json_get(c, "mixture"));
     if ((show_text(c, "tokens").n || json_is(json_get(c, "mixture"), JSON_ARRAY)) &&

@@ -279,7 +279,7 @@ static int open_corpus(struct recount *r, struct error *err)
     const struct run_plan *plan = &r->w->receipt.run.plan;
     const char *path = r->w->options->corpus;
     const char *found;
-    if (!path)
+    if (!path || plan->answers)
         return 0;
     if (run_plan_is_trace(plan)) {
         if (trace_read(&r->trace, path, trace_format_find(plan->trace_format), plan->requests,
@@ -301,7 +301,10 @@ static int open_corpus(struct recount *r, struct error *err)
 static void conclude(struct recount *r)
 {
     struct verify_report *v = r->w->report;
-    if (r->w->options->corpus) {
+    if (r->w->receipt.run.plan.answers) {
+        verify_skip(v, VERIFY_PROMPTS, "conversations are not made again");
+        verify_skip(v, VERIFY_RENDERED, "conversations are not made again");
+    } else if (r->w->options->corpus) {
         verify_pass(v, VERIFY_PROMPTS, "%lld prompts made again and counted",
                     (long long)r->prompts);
         rendered_conclude(r->rendered);

@@ -7,9 +7,12 @@ Servers, runs and checks are end_to_end.py's. Output is TAP.
 """
 import collections
 import hashlib
+import http.server
 import json
 import os
+import subprocess
 import sys
+import threading
 
 import end_to_end as e
 from end_to_end import (FAST, TOKENIZER, Server, check, measured_or_busy, ms_to_ns, receipt, run,
@@ -243,7 +246,185 @@ def test_injector():
           ("longest", "longest"))
 
 
-TESTS = (test_mixture, test_w2, test_cold, test_answers, test_injector)
+def say(*texts):
+    return [{"role": ("user", "assistant")[i % 2], "content": t} for i, t in enumerate(texts)]
+
+
+class Scripted(http.server.BaseHTTPRequestHandler):
+    """Answers with the number of its answer, and keeps what it was asked."""
+    protocol_version = "HTTP/1.1"
+    asked, lock = [], threading.Lock()
+
+    def log_message(self, *unused):
+        pass
+
+    def answer(self, code, kind, text):
+        self.send_response(code)
+        self.send_header("Content-Type", kind)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text.encode())
+
+    def do_GET(self):
+        known = self.path == "/v1/models"
+        self.answer(200 if known else 404, "application/json",
+                    json.dumps({"data": [{"id": "m"}]} if known else {}))
+
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with self.lock:
+            number = len(self.asked)
+            self.asked.append(body)
+        chunks = [{"choices": [{"index": 0, "delta": {"content": f" word{number}"}}]}
+                  for _ in range(body["max_tokens"])]
+        chunks.append({"choices": [{"index": 0, "delta": {}, "finish_reason": "length"}]})
+        chunks.append({"choices": [], "usage": {"prompt_tokens": 70,
+                                                "completion_tokens": body["max_tokens"]}})
+        text = "".join(f"data: {json.dumps(c)}\n\n" for c in chunks) + "data: [DONE]\n\n"
+        self.answer(200, "text/event-stream", text)
+
+
+def play(out, *words):
+    """A run of conversations against Scripted: what was asked of it for these samples."""
+    handler = type("H", (Scripted,), {"asked": [], "lock": threading.Lock()})
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    code, _, err = tally("run", "--tokenizer", TOKENIZER, "--out", out, "--cooldown", "0", "--lane",
+                         f"http://127.0.0.1:{server.server_address[1]}", "--no-probe",
+                         "--replicates", "1", "--warmup", "0", *words)
+    server.shutdown()
+    server.server_close()
+    if not measured_or_busy(code):
+        print("# " + err.replace("\n", "\n# "))
+    return code, err, handler.asked
+
+
+def test_conversations():
+    with open("talk.jsonl", "w") as f:
+        for texts in (("one", "A", "two", "B", "three"), ("uno", "X", "due", "Y")):
+            f.write(json.dumps({"messages": [{"role": "system", "content": "be brief"}]
+                                + say(*texts)}) + "\n")
+    with open("gpt.json", "w") as f:
+        json.dump([{"id": "z", "conversations": [{"from": "human", "value": "eins"},
+                                                 {"from": "gpt", "value": "ja nein"},
+                                                 {"from": "human", "value": "zwei"}]},
+                   {"id": "bad", "conversations": [{"from": "gpt", "value": "hello"}]}], f)
+    words = ("--bands", "1", "--requests", "5", "--prompts", "fixed", "--max-tokens", "2")
+    code, _, asked = play("recorded", "--conversations", "talk.jsonl", "--answers", "recorded",
+                          *words)
+    check("recorded answers: measured", measured_or_busy(code), True)
+    mine = sorted(samples("recorded"), key=lambda s: s["seq"])
+    check("turn by turn, conversation after conversation", [s["turn"] for s in mine],
+          [1, 2, 3, 1, 2])
+    check("each turn is named", [s["prompt_id"].split(":r1.c1.")[1] for s in mine],
+          ["k0.t1", "k0.t2", "k0.t3", "k1.t1", "k1.t2"])
+    system = [{"role": "system", "content": "be brief"}]
+    check("the prompt is the conversation as recorded so far",
+          [a["messages"] for a in asked[-5:]],
+          [system + say("one"), system + say("one", "A", "two"),
+           system + say("one", "A", "two", "B", "three"), system + say("uno"),
+           system + say("uno", "X", "due")])
+    check("the body of a turn is what is new in it",
+          {s["prompt_body"] for s in mine if s["turn"] == 2} and
+          [s["prompt_body"] for s in mine] ==
+          [count(t) for t in ("one", "two", "three", "uno", "due")], True)
+    code, _, asked = play("live", "--conversations", "talk.jsonl", *words)
+    check("live answers: measured", measured_or_busy(code), True)
+    answers = [m["content"] for a in asked[-5:] for m in a["messages"] if m["role"] == "assistant"]
+    n = len(asked) - 5
+    check("what the server said becomes part of the next prompt", answers,
+          [f" word{i} word{i}" for i in (n, n, n + 1, n + 3)])
+    r = receipt("live")
+    check("the receipt says so", (r["workload"]["request"]["answers"],
+                                  r["protocol"]["cache_policy"]), ("live", "friendly"))
+    code, err, asked = play("gpt", "--conversations", "gpt.json", "--answers", "recorded", "--bands",
+                            "2", "--requests", "4", "--think", "50ms", "--prompts", "fixed")
+    check("ShareGPT's form: measured", measured_or_busy(code), True)
+    check("what cannot be played is told",
+          "1 of 2 conversations cannot be played (conversation 2: message 1 answers nothing)" in err,
+          True)
+    check("an answer is as long as the recorded one",
+          [a["max_tokens"] for a in asked[-4:]].count(count("ja nein")) >= 2, True)
+    for worker in (0, 1):
+        own = sorted((s for s in samples("gpt") if s["worker"] == worker), key=lambda s: s["seq"])
+        gaps = [b["t_sent"] - a["t_end"] for a, b in zip(own, own[1:])]
+        check(f"worker {worker} thinks between turns", [g for g in gaps if g < 50 * 10**6], [])
+    code, _, asked = play("new", "--conversations", "talk.jsonl", "--bands", "2", "--requests", "6",
+                          "--max-tokens", "2")
+    first = [a["messages"][1]["content"] for a in asked if len(a["messages"]) == 2]
+    check("unique: every conversation begins in its own way",
+          (len(set(first)) == len(first), all(t.split(". ", 1)[1] in ("one", "uno")
+                                              for t in first[-3:])), (True, True))
+    for out in ("recorded", "live", "gpt", "new"):
+        check_schema(out)
+        code, text, _ = tally("verify", out, "--tokenizer", TOKENIZER)
+        check(f"{out}: verifies", code, 0)
+
+
+def test_turns():
+    """Each turn's prompt is predicted, counted by the server alike, and told apart by turn."""
+    with open("long-talk.jsonl", "w") as f:
+        for i in range(3):
+            f.write(json.dumps({"messages": say(*(f"question {i} {k}" if k % 2 == 0 else "so"
+                                                  for k in range(5)))}) + "\n")
+    with Server("--profile", "llama-server", *FAST) as a:
+        code, _, err = tally("run", "--tokenizer", TOKENIZER, "--conversations", "long-talk.jsonl",
+                             "--out", "turns", "--cooldown", "0", "--lane", a.url, "--bands", "2",
+                             "--replicates", "1", "--requests", "12", "--max-tokens", "6")
+    check("turns: measured", measured_or_busy(code), True)
+    band = receipt("turns")["bands"][0]
+    mine = [s for s in samples("turns") if s["phase"] == "window"]
+    check("every turn's prompt is counted as predicted",
+          [s["prompt_id"] for s in mine if s["prompt_reported"] != s["prompt_rendered"]], [])
+    check("turns are told apart", [(t["turn"], t["n"], t["departed"])
+                                   for t in band["prompt_work"]["turns"]],
+          sorted((t, n, 0) for t, n in collections.Counter(s["turn"] for s in mine).items()))
+    for t in band["prompt_work"]["turns"]:
+        own = sorted(s["prompt_reported"] for s in mine if s["turn"] == t["turn"])
+        check(f"turn {t['turn']}: its prompts as reported",
+              (t["reported"]["min"], t["reported"]["median"], t["reported"]["max"]),
+              (own[0], own[(len(own) + 1) // 2 - 1], own[-1]))
+    later = [s for s in mine if s["turn"] > 1]
+    check("a later turn's prompt is longer than what it adds",
+          [s for s in later if s["prompt_rendered"] <= s["prompt_body"] + 6], [])
+    check("cached tokens are no fault", "cached_tokens" in band["validity"]["flags"], False)
+    check_schema("turns")
+    check("turns: verifies", tally("verify", "turns", "--tokenizer", TOKENIZER)[0], 0)
+
+
+def count(text):
+    r = subprocess.run([e.TALLY, "count", "--tokenizer", TOKENIZER, "-"], input=text,
+                       capture_output=True, text=True, check=True)
+    return int(r.stdout)
+
+
+def test_shared_prefix():
+    words = ("--bands", "2", "--replicates", "1", "--requests", "4", "--max-tokens", "3")
+    with Server("--profile", "llama-server", *FAST) as a:
+        for out in ("prefix", "prefix2"):
+            code, _, err = run(out, "--lane", a.url, "--shared-prefix", "300", *words)
+        check("--shared-prefix: measured", measured_or_busy(code), True)
+        code, _, err = run("none", "--lane", a.url, "--shared-prefix", "10", "--system", "x", *words)
+        check("with --system: refused", (code, "are both given" in err), (2, True))
+    r = receipt("prefix")
+    request = r["workload"]["request"]
+    check("the prefix is exact, and stands in the receipt",
+          (request["shared_prefix_tokens"], count(request["system"])), (300, 300))
+    check("a plan has one prefix", receipt("prefix2")["workload"]["request_sha256"],
+          r["workload"]["request_sha256"])
+    band = r["bands"][0]
+    check("cached tokens are expected", (r["protocol"]["cache_policy"],
+                                         band["prompt_work"]["cached_requests"],
+                                         "cached_tokens" in band["validity"]["flags"]),
+          ("friendly", 4, False))
+    check("and the prefix is among them", band["prompt_work"]["cached"]["min"] >= 300, True)
+    check_schema("prefix")
+    check("it verifies", tally("verify", "prefix", "--tokenizer", TOKENIZER, "--corpus",
+                               "w.jsonl")[0], 0)
+
+
+TESTS = (test_mixture, test_w2, test_cold, test_answers, test_injector, test_conversations,
+         test_turns, test_shared_prefix)
 
 if __name__ == "__main__":
     sys.exit(e.main(TESTS))

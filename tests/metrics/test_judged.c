@@ -105,6 +105,42 @@ static void prompt_work(void **state)
     assert_int_equal(band.work.prompts[2].body, 512);
 }
 
+/* Turn by turn, those of one request and those of two; past the 64th none is told apart. */
+static void prompt_turns(void **state)
+{
+    (void)state;
+    static const int64_t turns[] = {2, 1, 2, 64, 65}, reported[] = {90, 30, 110, 700, 800};
+    struct metrics_band_facts f = facts_of(0, 1000);
+    for (int i = 0; i < 5; i++) {
+        make(&m[i], i, 0);
+        m[i].s.turn = turns[i];
+        m[i].s.prompt_body = 10 + i;
+        m[i].s.prompt_rendered = i == 2 ? 111 : reported[i];
+        m[i].s.prompt_reported = reported[i];
+        arrive(&m[i], 10, EVENT_TEXT, "a", 1);
+        end(&m[i], 20, OUTCOME_OK);
+    }
+    compute(5, &f);
+    const struct metrics_work *w = &band.work;
+    assert_int_equal(w->turns_n, 3);
+    assert_int_equal(w->turns[0].turn, 1);
+    assert_int_equal(w->turns[0].n, 1);
+    assert_int_equal(w->turns[0].reported.max, 30);
+    assert_int_equal(w->turns[0].cached.n, 0);
+    assert_int_equal(w->turns[1].turn, 2);
+    assert_int_equal(w->turns[1].n, 2);
+    assert_int_equal(w->turns[1].departed, 1);
+    assert_int_equal(w->turns[1].body.min, 10);
+    assert_int_equal(w->turns[1].body.max, 12);
+    assert_int_equal(w->turns[1].reported.median, 90); /* the lower of two */
+    assert_int_equal(w->turns[2].turn, 64);
+    assert_int_equal(w->reported.n, 5);
+    for (int i = 0; i < 5; i++)
+        m[i].s.turn = COUNT_NONE;
+    compute(5, &f);
+    assert_int_equal(band.work.turns_n, 0);
+}
+
 static void constant_output(void **state)
 {
     (void)state;
@@ -308,15 +344,11 @@ static void zero_tokens(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_the_client_cost),
-        cmocka_unit_test(lags_support_a_percentile),
-        cmocka_unit_test(prompt_departs),
-        cmocka_unit_test(prompt_work),
-        cmocka_unit_test(constant_output),
-        cmocka_unit_test(answers_alike),
-        cmocka_unit_test(zero_tokens),
-        cmocka_unit_test(warmup_is_compared),
-        cmocka_unit_test(digests),
+        cmocka_unit_test(what_the_client_cost), cmocka_unit_test(lags_support_a_percentile),
+        cmocka_unit_test(prompt_departs),       cmocka_unit_test(prompt_work),
+        cmocka_unit_test(prompt_turns),         cmocka_unit_test(constant_output),
+        cmocka_unit_test(answers_alike),        cmocka_unit_test(zero_tokens),
+        cmocka_unit_test(warmup_is_compared),   cmocka_unit_test(digests),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
