@@ -95,7 +95,7 @@ static int try_stamp(int64_t *after_ns)
 static void try_kernel_time(struct doctor *d)
 {
     struct doctor_finding *f;
-    int64_t after_ns;
+    int64_t after_ns = 0;
 
     if (try_stamp(&after_ns) == 0) {
         doctor_add(d, "kernel_time", DOCTOR_OK,
