@@ -28,6 +28,7 @@ enum model_kind {
 struct model_settings {
     enum model_kind kind;
     bool ignore_merges, byte_fallback, fuse_unk;
+    bool drop_late;            /* what is unknown stands in the way of merges (llama.cpp) */
     bool single_bytes;         /* byte fallback byte by byte: those without a token are dropped */
     bool by_result;            /* byte-level merges go by the id of what they make (tiktoken) */
     bool sentencepiece;        /* types of pieces count, and floats, as SentencePiece has it */

@@ -22,8 +22,13 @@ static void flush(const struct model *m, struct model_work *w, struct waiting *u
 static void put_unknown(const struct model *m, struct model_work *w, struct waiting *unk,
                         size_t len)
 {
-    if (m->set.unk == VOCAB_NONE)
-        return; /* the reference drops what it does not know */
+    if (m->set.unk == VOCAB_NONE) {
+        /* Both references drop what they do not know: Hugging Face before it merges, llama.cpp
+         * behind it, so that nothing merges across. */
+        if (m->set.drop_late)
+            model_put(w, VOCAB_IDS_MAX, len);
+        return;
+    }
     if (unk->n && !m->set.fuse_unk)
         flush(m, w, unk);
     unk->n++;
@@ -38,9 +43,11 @@ static bool put_bytes(const struct model *m, struct model_work *w, struct str s)
     for (size_t i = 0; i < s.n && !m->set.single_bytes; i++)
         if (m->byte_token[(uint8_t)s.p[i]] == VOCAB_NONE)
             return false;
-    for (size_t i = 0; i < s.n; i++)
-        if (m->byte_token[(uint8_t)s.p[i]] != VOCAB_NONE)
-            model_put(w, m->byte_token[(uint8_t)s.p[i]], 1);
+    for (size_t i = 0; i < s.n; i++) {
+        uint32_t id = m->byte_token[(uint8_t)s.p[i]];
+        if (id != VOCAB_NONE || m->set.drop_late)
+            model_put(w, id != VOCAB_NONE ? id : VOCAB_IDS_MAX, 1);
+    }
     return true;
 }
 
@@ -204,6 +211,20 @@ static uint32_t find_whole(const struct model *m, struct model_work *w, struct s
     return id == VOCAB_NONE || m->vocab->tokens[id].added_only ? VOCAB_NONE : id;
 }
 
+static void drop_unknown(const struct model *m, struct model_work *w)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < w->n; i++) {
+        if (w->id[i] >= m->pieces->n)
+            continue;
+        w->id[n] = w->id[i];
+        if (w->want_len)
+            w->len[n] = w->len[i];
+        n++;
+    }
+    w->n = n;
+}
+
 int bpe_word(const struct model *m, struct model_work *w, struct str word, struct error *err)
 {
     bool want_len = w->want_len;
@@ -227,6 +248,8 @@ int bpe_word(const struct model *m, struct model_work *w, struct str word, struc
     if (n == SIZE_MAX)
         return error_no_memory(err);
     w->n = n;
+    if (m->set.drop_late)
+        drop_unknown(m, w);
     return m->set.kind == MODEL_SPM ? spell_out(m, w, word, err) : 0;
 }
 

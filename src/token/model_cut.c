@@ -68,7 +68,8 @@ static bool is_ascii(struct str s)
 
 int model_build_joined_bytes(struct model *m, const struct vocab *v, struct error *err)
 {
-    if (!m->bpe.all_bytes || m->byte_last)
+    /* A part of a word would be looked up whole, which only a whole word may be. */
+    if (!m->bpe.all_bytes || m->byte_last || m->set.ignore_merges)
         return 0;
     m->joined_bytes = calloc(((size_t)1 << MODEL_JOINED_BITS) / 64, sizeof m->joined_bytes[0]);
     if (!m->joined_bytes)

@@ -61,6 +61,7 @@ static int apply_family(struct pipeline *p, const struct pre_family *f, struct e
         .ignore_merges = f->flags & PRE_IGNORE_MERGES,
         .byte_fallback = raw,
         .single_bytes = raw,
+        .drop_late = true,
         .whole_newlines = f->flags & PRE_WHOLE_NEWLINES,
         .unk = VOCAB_NONE,
     };

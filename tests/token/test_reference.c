@@ -216,6 +216,32 @@ static void refused(void **state)
     buf_release(&b);
 }
 
+/* A byte without a token: llama.cpp drops it behind the merges (it said so of Falcon's vocabulary,
+ * which lacks some), Hugging Face before them. */
+static void unknown_in_between(void **state)
+{
+    static const char *const tokens[] = {"a", "b", "ab"}, *const merge[] = {"a b"};
+    struct buf b = BUF_INIT(4096);
+    (void)state;
+    gguf_head(&b, 3, 4);
+    gguf_string(&b, "tokenizer.ggml.model", "gpt2");
+    gguf_string(&b, "tokenizer.ggml.pre", "gpt-2");
+    gguf_strings(&b, "tokenizer.ggml.tokens", tokens, 3);
+    gguf_strings(&b, "tokenizer.ggml.merges", merge, 1);
+    struct tokenizer *llama = open_as(&b, REFERENCE_FROM_FILE);
+    buf_reset(&b);
+    buf_adds(&b,
+             "{\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false},\"model\":{"
+             "\"type\":\"BPE\",\"vocab\":{\"a\":0,\"b\":1,\"ab\":2},\"merges\":[\"a b\"]}}");
+    struct tokenizer *hf = open_as(&b, REFERENCE_FROM_FILE);
+    EXPECT(llama, "axb", false, 0, 1);
+    EXPECT(llama, "xabx", false, 2);
+    EXPECT(hf, "axb", false, 2);
+    tokenizer_free(llama);
+    tokenizer_free(hf);
+    buf_release(&b);
+}
+
 static void names(void **state)
 {
     enum tokenizer_reference r = REFERENCE_LLAMA_CPP;
@@ -234,7 +260,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_vocabulary), cmocka_unit_test(set_to_llama),
         cmocka_unit_test(embedded),       cmocka_unit_test(refused),
-        cmocka_unit_test(names),
+        cmocka_unit_test(names),          cmocka_unit_test(unknown_in_between),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -226,6 +226,26 @@ static void decodes(void **state)
     tokenizer_free(t);
 }
 
+/* With ignore_merges a word that is a token is taken whole, but no part of a word is: "abcd" is
+ * reached by no merge. */
+static void no_part_is_taken_whole(void **state)
+{
+    struct tokenizer *t = make(AROUND, MORE ",\"abcd\":258", "\"ignore_merges\":true," MERGES);
+    struct buf text = BUF_INIT(4096);
+    struct token_ids ids = {0};
+    struct error err = {0};
+    (void)state;
+    EXPECT(t, STR("abcd"), &parsed, 258);
+    EXPECT(t, STR("abcd\xE0\xB8\x84"), &parsed, 257, 'd', 0xE0, 0xB8, 0x84);
+    for (int i = 0; i < 60; i++)
+        buf_adds(&text, "abcd\xE0\xB8\x84");
+    assert_int_equal(tokenizer_encode(t, buf_str(&text), &parsed, &ids, &err), 0);
+    assert_int_equal(ids.n, 300);
+    token_ids_release(&ids);
+    buf_release(&text);
+    tokenizer_free(t);
+}
+
 /* Pieces as tokenizers 0.22.2 gives them (pre_tokenizers.UnicodeScripts of its Python package):
  * kana and U+30FC go with Han, what is of no script with what stands before it, or nowhere. */
 static void scripts(void **state)
@@ -484,6 +504,7 @@ int main(void)
         cmocka_unit_test(ill_formed_text),
         cmocka_unit_test(decodes),
         cmocka_unit_test(decodes_ctc),
+        cmocka_unit_test(no_part_is_taken_whole),
         cmocka_unit_test(scripts),
         cmocka_unit_test(digests),
         cmocka_unit_test(gguf_is_the_same_vocabulary),
