@@ -181,7 +181,8 @@ static int take_flat(struct foreign *f, const struct json *doc, const char *name
 static int take_aiperf(struct foreign *f, const struct json *doc, const char *name,
                        struct error *err)
 {
-    static const char *const concurrency[] = {"input_config.loadgen.concurrency",
+    static const char *const concurrency[] = {"input_config.phases.0.concurrency",
+                                              "input_config.loadgen.concurrency",
                                               "input_config.concurrency"};
     static const char *const completed[] = {"request_count.avg"}, *const failed[] = {
                                                                       "error_request_count.avg"};
