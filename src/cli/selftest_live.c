@@ -57,7 +57,7 @@ static const struct scenario scenarios[] = {
 
 struct live {
     const struct live_options *o;
-    struct buf sim;
+    struct buf sim, corpus_path; /* the corpus borrows its path */
     char tokenizer_path[FILE_PATH_MAX];
     struct tokenizer *tokenizer;
     struct corpus corpus;
@@ -245,8 +245,8 @@ static int open_live(struct live *l, struct error *err)
         goto out;
     snprintf(l->tokenizer_path, sizeof l->tokenizer_path, "%s", path.p);
     if (tokenizer_open(&l->tokenizer, l->tokenizer_path, &how, err) < 0 ||
-        path_join(&path, l->o->root, SELFTEST_CORPUS, err) < 0 ||
-        corpus_read(&l->corpus, path.p, err) < 0)
+        path_join(&l->corpus_path, l->o->root, SELFTEST_CORPUS, err) < 0 ||
+        corpus_read(&l->corpus, l->corpus_path.p, err) < 0)
         goto out;
     l->has_corpus = true;
     status = 0;
@@ -271,7 +271,8 @@ static bool can_start(struct live *l, struct selftest *t)
 
 int selftest_live(struct selftest *t, const struct live_options *o, struct error *err)
 {
-    struct live l = {.o = o, .sim = BUF_INIT(FILE_PATH_MAX)};
+    struct live l = {
+        .o = o, .sim = BUF_INIT(FILE_PATH_MAX), .corpus_path = BUF_INIT(FILE_PATH_MAX)};
     int status = open_live(&l, err);
     if (status == 0 && can_start(&l, t))
         for (size_t i = 0; status == 0 && i < sizeof scenarios / sizeof scenarios[0]; i++)
@@ -280,5 +281,6 @@ int selftest_live(struct selftest *t, const struct live_options *o, struct error
     if (l.has_corpus)
         corpus_release(&l.corpus);
     buf_release(&l.sim);
+    buf_release(&l.corpus_path);
     return status;
 }

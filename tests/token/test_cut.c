@@ -143,6 +143,12 @@ static void show(struct str text, size_t at)
     print_message("\n");
 }
 
+/* The ids of a part are those of the whole from `at` on; no ids have no array. */
+static bool same_ids(const struct token_ids *part, const struct token_ids *whole, size_t at)
+{
+    return part->n == 0 || memcmp(part->id, whole->id + at, part->n * sizeof part->id[0]) == 0;
+}
+
 /* Every place of a text; returns how many there are. */
 static size_t check_places(const char *name, const struct cut_rules *rules, struct str text)
 {
@@ -160,9 +166,8 @@ static size_t check_places(const char *name, const struct cut_rules *rules, stru
             encode(rules->t, str_first(text, at), &first, &front);
             encode(rules->t, str_skip(text, at), &second, &back);
             places++;
-            bool equal = front.n + back.n == whole.n &&
-                         memcmp(front.id, whole.id, front.n * sizeof whole.id[0]) == 0 &&
-                         memcmp(back.id, whole.id + front.n, back.n * sizeof whole.id[0]) == 0;
+            bool equal = front.n + back.n == whole.n && same_ids(&front, &whole, 0) &&
+                         same_ids(&back, &whole, front.n);
             if (!equal || front.replaced + back.replaced != whole.replaced) {
                 show(text, at);
                 fail_msg("%s: %zu and %zu ids of the parts, %zu of the whole", name, front.n,
@@ -206,8 +211,7 @@ static void check_stream(const char *name, const struct tokenizer *t, struct str
         token_stream_init(&s, t, &how, (struct token_source){read_text, &reading}, &err), 0);
     s.step = step;
     while ((got = token_stream_next(&s, &part, &err)) > 0) {
-        if (n + part.n > whole.n ||
-            memcmp(part.id, whole.id + n, part.n * sizeof part.id[0]) != 0) {
+        if (n + part.n > whole.n || !same_ids(&part, &whole, n)) {
             show(text, s.bytes);
             fail_msg("%s: read in steps of %zu, ids from %zu on differ", name, step, n);
         }
