@@ -152,7 +152,7 @@ static inline const struct short_line *find_short(const struct short_set *set,
     const struct short_line *l = set->line;
     bool first = ((l[0].key[0] ^ key[0]) | (l[0].key[1] ^ key[1])) == 0;
     bool second = ((l[1].key[0] ^ key[0]) | (l[1].key[1] ^ key[1])) == 0;
-    return first | second ? l + second : NULL;
+    return (first | second) ? l + second : NULL;
 }
 
 /* A piece that the cache does not hold yet. */

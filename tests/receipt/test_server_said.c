@@ -39,7 +39,7 @@ static struct run_server read_words(const struct words *w)
 {
     struct buf text = BUF_INIT(SERVER_SAID_MAX);
     const struct server_said said = {w->before, w->before_n, w->after, w->after_n};
-    struct run_server out;
+    struct run_server out = {0};
     struct error err = {0};
     if (server_said_write(&text, &said, &err) < 0 ||
         server_said_read(&out, buf_str(&text), &err) < 0)

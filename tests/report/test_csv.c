@@ -118,8 +118,8 @@ static void anything(void **state)
                                        "{\"bands\":3}",
                                        "{\"bands\":[3]}",
                                        "{\"bands\":[]}",
-                                       "{\"bands\":[{\"metrics\":[],\"unproduced_fields\":3}],"
-                                       "\"lanes\":[1],\"protocol\":{\"bands\":[\"x\",null]}}"};
+                                       ("{\"bands\":[{\"metrics\":[],\"unproduced_fields\":3}],"
+                                        "\"lanes\":[1],\"protocol\":{\"bands\":[\"x\",null]}}")};
     (void)state;
     for (size_t i = 0; i < sizeof docs / sizeof docs[0]; i++) {
         struct arena arena;

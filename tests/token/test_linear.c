@@ -113,8 +113,8 @@ static void characters(void **state)
         "null",
         "{\"type\":\"NFC\"}",
         "{\"type\":\"NFKD\"}",
-        "{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"Prepend\",\"prepend\":\"\\u2581\"},"
-        "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\\u2581\"}]}",
+        ("{\"type\":\"Sequence\",\"normalizers\":[{\"type\":\"Prepend\",\"prepend\":\"\\u2581\"},"
+         "{\"type\":\"Replace\",\"pattern\":{\"String\":\" \"},\"content\":\"\\u2581\"}]}"),
         "{\"type\":\"Replace\",\"pattern\":{\"Regex\":\"a+b\"},\"content\":\"a\"}",
     };
     for (size_t i = 0; i < sizeof normalizers / sizeof normalizers[0]; i++) {
