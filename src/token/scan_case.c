@@ -14,6 +14,7 @@
         SCAN_ASCII_BLANKS, ['0'] = SCAN_TEN(NUMBER), ['A'] = SCAN_ALPHABET(UPPER), \
                            ['a'] = SCAN_ALPHABET(LOWER), SCAN_WIDE                 \
     }
+#define LETTERS [UNI_LU] = BOTH, [UNI_LL] = BOTH, [UNI_LT] = BOTH, [UNI_LM] = BOTH, [UNI_LO] = BOTH
 #define NUMBERS [UNI_ND] = NUMBER, [UNI_NL] = NUMBER, [UNI_NO] = NUMBER
 
 static const struct classes cased = {
@@ -32,39 +33,18 @@ static const struct classes cased = {
 };
 static const struct classes ascii_cased = {
     ASCII,
-    {[UNI_LU] = BOTH,
-     [UNI_LL] = BOTH,
-     [UNI_LT] = BOTH,
-     [UNI_LM] = BOTH,
-     [UNI_LO] = BOTH,
-     NUMBERS,
-     SCAN_CATEGORY_BLANKS},
+    {LETTERS, NUMBERS, SCAN_CATEGORY_BLANKS},
     false,
 };
 static const struct classes older_cased = {
     ASCII,
-    {[UNI_LU] = BOTH,
-     [UNI_LL] = BOTH,
-     [UNI_LT] = BOTH,
-     [UNI_LM] = BOTH,
-     [UNI_LO] = BOTH,
-     NUMBERS,
-     SCAN_CATEGORY_BLANKS},
+    {LETTERS, NUMBERS, SCAN_CATEGORY_BLANKS},
     true,
 };
 
 static const struct classes marked_cased = {
     ASCII,
-    {[UNI_LU] = BOTH,
-     [UNI_LL] = BOTH,
-     [UNI_LT] = BOTH,
-     [UNI_LM] = BOTH,
-     [UNI_LO] = BOTH,
-     [UNI_MN] = BOTH,
-     [UNI_MC] = BOTH,
-     [UNI_ME] = BOTH,
-     NUMBERS,
-     SCAN_CATEGORY_BLANKS},
+    {LETTERS, [UNI_MN] = BOTH, [UNI_MC] = BOTH, [UNI_ME] = BOTH, NUMBERS, SCAN_CATEGORY_BLANKS},
     true,
 };
 
